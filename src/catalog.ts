@@ -1,0 +1,60 @@
+import { createHmac } from "node:crypto";
+import type { TenantId } from "./core/ids.ts";
+import { Problem } from "./core/problem.ts";
+import { type Tool, toolDigest } from "./core/tool.ts";
+import { schemaValidator } from "./schema.ts";
+import type { Catalog, Connector, Definition, Ledger, OfferedTool } from "./service/ports.ts";
+
+/** A configured provider: how to reach it, and what its settings are called by content. */
+export interface Provider {
+  readonly connector: Connector;
+  readonly settingsDigest: string;
+}
+
+export interface CatalogSource {
+  readonly tools: readonly Tool[];
+  readonly providers: ReadonlyMap<string, Provider>;
+  /** Keys the look-alike digests; each tenant's own key is derived from it. */
+  readonly secret: Uint8Array;
+  readonly ledger: Pick<Ledger, "definition">;
+}
+
+const PINNED_MAX = 2_000;
+
+/** What is offered now, and what operations pinned earlier: by name for proposals, by digest for everything after. */
+export function catalog(source: CatalogSource): Catalog {
+  const offered = source.tools.map((tool) => offer(tool, source));
+  const byName = new Map(offered.map((entry) => [entry.tool.name, entry]));
+  const byDigest = new Map(offered.map((entry) => [entry.digest, entry]));
+  const keys = new Map<TenantId, Uint8Array>();
+  return {
+    tool: (_tenantId, name) => byName.get(name),
+    offered: () => offered,
+    pinned: async (tenantId, digest) => {
+      const known = byDigest.get(digest);
+      if (known !== undefined) return known;
+      const kept = await source.ledger.definition(tenantId, digest);
+      if (kept === undefined || !source.providers.has(kept.tool.provider)) return undefined;
+      const entry = offer(kept.tool, source);
+      if (byDigest.size >= PINNED_MAX) byDigest.clear();
+      byDigest.set(digest, entry);
+      return entry;
+    },
+    tenantKey: (tenantId) => {
+      const key = keys.get(tenantId) ?? createHmac("sha256", source.secret).update(`writ.tenant.${tenantId}`).digest();
+      keys.set(tenantId, key);
+      return key;
+    },
+  };
+}
+
+/** Everything a tenant's operations may pin from now on. */
+export function definitionsOf(tools: readonly Tool[]): readonly Definition[] {
+  return tools.map((tool) => ({ digest: toolDigest(tool), tool }));
+}
+
+function offer(tool: Tool, source: CatalogSource): OfferedTool {
+  const provider = source.providers.get(tool.provider);
+  if (provider === undefined) throw new Problem("invalid", `${tool.name} names the provider "${tool.provider}", which is not configured`);
+  return { tool, digest: toolDigest(tool), settingsDigest: provider.settingsDigest, connector: provider.connector, validate: schemaValidator(tool.input) };
+}

@@ -1,0 +1,100 @@
+import { authoritativeLookup, type Contract } from "./contract.ts";
+
+/** What a contract can and cannot promise, in sentences for the people who decide under it. */
+export function promise(contract: Contract): readonly string[] {
+  if (contract.transport === "postgres-ledger") {
+    return [
+      "The effect, the claim and the receipt are one commit: there is an effect exactly when there is a receipt.",
+      conditionPromise(contract),
+      "A lost answer of the database is cleared by reading our own row again.",
+    ];
+  }
+  return [
+    conditionPromise(contract),
+    ...lossPromise(contract),
+    ...barrierPromise(contract),
+    triesPromise(contract),
+  ];
+}
+
+function conditionPromise({ precondition }: Contract): string {
+  if (precondition.kind === "none")
+    return "Nothing is checked at the provider: a change that somebody else made after the decision is overwritten.";
+  if (precondition.atomic === "probed")
+    return "The write happens only at the expected version; measured: of many writers with one version, at most one wins.";
+  return "The provider says that it writes only at the expected version; nobody has measured that it does (run `writ probe`).";
+}
+
+/** The heart of it: how "we do not know" ends. */
+function lossPromise(contract: Contract): readonly string[] {
+  const looking = lookingPromise(contract);
+  const repeating = repeatPromise(contract);
+  const sentences = [looking, repeating].filter((sentence) => sentence !== undefined);
+  if (sentences.length === 0)
+    return [
+      "A lost answer stays unknown until a person finds out: the provider offers nothing to ask, and a repeat could apply the change twice.",
+    ];
+  const ends =
+    looking !== undefined &&
+    authoritativeLookup(contract) !== undefined &&
+    contract.settle.kind === "bounded";
+  return ends ? sentences : [...sentences, "What that does not clear, a person decides."];
+}
+
+function lookingPromise(contract: Contract): string | undefined {
+  const [first] = contract.lookup;
+  if (first === undefined) return undefined;
+  const sure = authoritativeLookup(contract);
+  if (sure === undefined)
+    return `A lost answer is looked up ("${first.name}"): finding our operation proves the effect; finding nothing proves nothing, and looking ends after ${timeWords(first.horizonMs)}.`;
+  if (contract.settle.kind === "unbounded")
+    return `A lost answer is looked up ("${sure.name}"): finding our operation proves the effect; finding nothing never settles it, because a sent request may act at any later time.`;
+  const after = timeWords(contract.settle.forMs + sure.lagMs);
+  return `A lost answer is cleared by looking up ("${sure.name}"): found is applied; nothing there ${after} after the last send is not applied.`;
+}
+
+function repeatPromise({ identity, maxPauseMs, requestLifeMs }: Contract): string | undefined {
+  if (identity.kind === "none") return undefined;
+  const by = {
+    key: "by its key",
+    marker: "by the marker written with the effect",
+    create_once: "because it can be created only once",
+    same_version: "because the version it names never returns",
+  }[identity.kind];
+  const { forMs, marginMs, after } = identity.window;
+  if (forMs === null) return `A repeat is recognized ${by}, for ever: it is safe at any time.`;
+  if (after === "refuses")
+    return `A repeat is recognized ${by} for ${timeWords(forMs)} and refused afterwards: it is safe at any time.`;
+  return `A repeat is recognized ${by} and is safe for ${timeWords(forMs - marginMs - maxPauseMs - requestLifeMs)} after the first send; afterwards the provider would execute it again, and none is sent.`;
+}
+
+function barrierPromise({ barrier }: Contract): readonly string[] {
+  if (barrier.kind === "none") return [];
+  return [
+    "When no repeat is allowed any more, a barrier is raised that makes a late first request fail for ever; then looking once is enough.",
+  ];
+}
+
+function triesPromise({ attemptsMax, requestLifeMs, maxPauseMs }: Contract): string {
+  return `A request ends after ${timeWords(requestLifeMs)} and is never sent later than ${timeWords(maxPauseMs)} after its claim; there are at most ${attemptsMax} attempts.`;
+}
+
+const STEPS: readonly (readonly [string, number])[] = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1000],
+  ["ms", 1],
+];
+
+/** The two largest units of a time: "23 h 58 min". */
+export function timeWords(ms: number): string {
+  let rest = ms;
+  const words: string[] = [];
+  for (const [unit, size] of STEPS) {
+    const count = Math.floor(rest / size);
+    if (count > 0 && words.length < 2) words.push(`${count} ${unit}`);
+    rest -= count * size;
+  }
+  return words.length === 0 ? "0 s" : words.join(" ");
+}

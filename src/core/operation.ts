@@ -1,0 +1,193 @@
+import { type Attempt, type Evidence, learn, type Outcome } from "./attempt.ts";
+import type { Authorization } from "./authorization.ts";
+import type { Instant, OperationId, TenantId } from "./ids.ts";
+import { type Finding, type Inquiry, observe } from "./inquiry.ts";
+
+export type State = "proposed" | "authorized" | "executing" | "succeeded" | "rejected" | "unknown";
+
+/** Why no effect of an operation exists or can still appear. A closed list. */
+export type Reason =
+  | "invalid"
+  | "denied"
+  | "review_denied"
+  | "expired"
+  | "revoked"
+  | "precondition_failed"
+  | "not_found"
+  | "provider_refused"
+  | "not_applied"
+  | "cancelled"
+  | "superseded";
+
+/** What moves: everything about an operation that the fold decides. The rest of it never changes. */
+export interface Progress {
+  readonly state: State;
+  readonly reason?: Reason;
+  readonly evidence?: Evidence;
+  readonly currentVersion?: string;
+  readonly attempts: readonly Attempt[];
+  readonly inquiry: Inquiry;
+  readonly authorization?: Authorization;
+  /** Set while a person is needed; says why. */
+  readonly attention?: string;
+}
+
+export interface Operation extends Progress {
+  readonly tenantId: TenantId;
+  readonly id: OperationId;
+  readonly revision: number;
+  readonly tool: string;
+  readonly toolDigest: string;
+  readonly provider: string;
+  readonly resource: string;
+  readonly principalId: string;
+  readonly clientId: string;
+  readonly digest: string;
+  /** The exact stored bytes of the action: what is executed. */
+  readonly action: string;
+  readonly expectedVersion?: string;
+  readonly compensates?: OperationId;
+  readonly supersedes?: OperationId;
+  readonly intentKey?: string;
+  /** The agent's own words: shown apart, never trusted. */
+  readonly note?: string;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  readonly settledAt?: Instant;
+  /** When a worker should look at it next; absent when settled, or when only a person can move it. */
+  readonly dueAt?: Instant;
+  /** `later`: authorized, and waiting for somebody to ask for its execution. */
+  readonly execute: "now" | "later";
+  /** When the permission ends; for a proposal that waits for people, when waiting ends. */
+  readonly expiresAt: Instant;
+}
+
+/** What happened. Each is allowed in some states only (section 4 of the protocol); anything else is a bug that stops the request. */
+export type Happening =
+  | { readonly type: "authorized"; readonly authorization: Authorization }
+  | { readonly type: "reopened" }
+  | { readonly type: "denied"; readonly reason: Reason }
+  | { readonly type: "claimed"; readonly attempt: Attempt; readonly repeat: boolean }
+  | { readonly type: "learned"; readonly claimId: string; readonly outcome: Outcome; readonly at: Instant }
+  | { readonly type: "lease_ended"; readonly at: Instant }
+  /** `settles` and `repeatable` are judged by recovery.ts from the contract at the moment of recording. */
+  | { readonly type: "found"; readonly finding: Finding; readonly settles: "settled" | "barred" | "no"; readonly repeatable: boolean }
+  | { readonly type: "barring"; readonly at: Instant }
+  | { readonly type: "barred"; readonly raised: boolean };
+
+export type Step<P extends Progress> =
+  | { readonly ok: true; readonly progress: P; readonly alarm?: string }
+  | { readonly ok: false; readonly why: string };
+
+export function settled(progress: Pick<Progress, "state">): boolean {
+  return progress.state === "succeeded" || progress.state === "rejected";
+}
+
+/** Executing or lost, and no settled absence covers it: its effect may exist. */
+export function open(attempt: Attempt, inquiry: Inquiry): boolean {
+  if (attempt.outcome !== undefined && attempt.outcome.kind !== "lost") return false;
+  if (inquiry.barred === true) return false;
+  return inquiry.absentSince === undefined || attempt.claimedAt >= inquiry.absentSince;
+}
+
+export function openAttempts(progress: Pick<Progress, "attempts" | "inquiry">): readonly Attempt[] {
+  return progress.attempts.filter((attempt) => open(attempt, progress.inquiry));
+}
+
+/** The latest definite no, if any attempt got one. */
+export function finalRefusal(progress: Pick<Progress, "attempts">): Extract<Outcome, { kind: "refused" }> | undefined {
+  const refusals = progress.attempts.flatMap((attempt) => (attempt.outcome?.kind === "refused" ? [attempt.outcome] : []));
+  return refusals.at(-1);
+}
+
+/** The whole state machine: what an operation becomes when something happens. Pure and total. */
+export function advance<P extends Progress>(before: P, happening: Happening): Step<P> {
+  switch (happening.type) {
+    case "authorized":
+      if (before.state !== "proposed" && before.state !== "authorized") return misplaced(before, happening.type);
+      return moved(before, { state: "authorized", authorization: happening.authorization });
+    case "reopened":
+      if (before.state !== "authorized") return misplaced(before, happening.type);
+      return moved(before, { state: "proposed" });
+    case "denied":
+      if (before.state !== "proposed" && before.state !== "authorized") return misplaced(before, happening.type);
+      return moved(before, { state: "rejected", reason: happening.reason });
+    case "claimed":
+      if (before.state !== "authorized" && !(before.state === "unknown" && happening.repeat)) return misplaced(before, "claimed");
+      return moved(before, { state: "executing", attempts: [...before.attempts, happening.attempt] });
+    case "lease_ended":
+      return leaseEnded(before, happening.at);
+    case "learned":
+      return learned(before, happening.claimId, happening.outcome, happening.at);
+    case "found":
+      return found(before, happening);
+    case "barring":
+      if (before.state !== "unknown") return misplaced(before, happening.type);
+      return moved(before, { inquiry: { ...before.inquiry, barrier: "tried", barrierAt: happening.at } });
+    case "barred":
+      if (settled(before)) return moved(before, {});
+      return moved(before, { inquiry: { ...before.inquiry, barrier: happening.raised ? "raised" : "refused" } });
+  }
+}
+
+function moved<P extends Progress>(before: P, change: Partial<Progress>, alarm?: string): Step<P> {
+  const progress = { ...before, ...change };
+  return alarm === undefined ? { ok: true, progress } : { ok: true, progress: { ...progress, attention: alarm }, alarm };
+}
+
+function misplaced<P extends Progress>(before: P, what: string): Step<P> {
+  return { ok: false, why: `"${what}" cannot happen to an operation that is ${before.state}` };
+}
+
+function leaseEnded<P extends Progress>(before: P, at: Instant): Step<P> {
+  const claim = before.attempts.at(-1);
+  if (before.state !== "executing" || claim === undefined || at < claim.leaseUntil) return misplaced(before, "lease_ended");
+  // An ended lease says nothing about the effect: never a repeat, always a question.
+  return moved(before, { state: "unknown" });
+}
+
+/** Evidence is recorded on its own attempt whoever brings it and however late; leases never guard recording. */
+function learned<P extends Progress>(before: P, claimId: string, outcome: Outcome, at: Instant): Step<P> {
+  const known = before.attempts.find((attempt) => attempt.claimId === claimId);
+  if (known === undefined) return { ok: false, why: `no attempt of this operation has the claim ${claimId}` };
+  const attempts = before.attempts.map((attempt) => (attempt === known ? learn(known, outcome, at) : attempt));
+  const kept = attempts.find((attempt) => attempt.claimId === claimId)?.outcome;
+  if (settled(before)) {
+    const lied = before.state === "rejected" && kept?.kind === "confirmed";
+    return moved(before, { attempts }, lied ? "an effect appeared after the operation was rejected: the contract is wrong" : undefined);
+  }
+  if (kept?.kind === "confirmed") return moved(before, { state: "succeeded", attempts, evidence: kept.evidence });
+  return fold({ ...before, attempts }, true);
+}
+
+/** Where unsettled knowledge leads once an attempt or a finding was added. */
+function fold<P extends Progress>(progress: P, repeatable: boolean): Step<P> {
+  const openNow = openAttempts(progress);
+  const claim = progress.attempts.at(-1);
+  // A live claim goes on whatever an older attempt reports: its own outcome, or the end of its lease, moves the operation.
+  if (progress.state === "executing" && claim !== undefined && claim.outcome === undefined) return moved(progress, {});
+  if (openNow.length > 0) return moved(progress, { state: "unknown" });
+  const no = finalRefusal(progress);
+  if (no !== undefined) {
+    const version = no.currentVersion === undefined ? {} : { currentVersion: no.currentVersion };
+    return moved(progress, { state: "rejected", reason: no.reason, ...version });
+  }
+  // Behind a barrier nothing of this operation can be applied any more, so there is nothing left to permit.
+  const again = repeatable && progress.inquiry.barrier === undefined;
+  return again ? moved(progress, { state: "authorized" }) : moved(progress, { state: "rejected", reason: "not_applied" });
+}
+
+function found<P extends Progress>(before: P, happening: Extract<Happening, { type: "found" }>): Step<P> {
+  const { finding, settles, repeatable } = happening;
+  const inquiry = observe(before.inquiry, finding, settles);
+  if (settled(before)) {
+    const lied =
+      (before.state === "rejected" && finding.kind === "confirmed") ||
+      (before.state === "succeeded" && (finding.kind === "conflict" || (finding.kind === "absent" && settles !== "no")));
+    return moved(before, { inquiry }, lied ? `a ${finding.kind} finding contradicts the settled state: the contract is wrong` : undefined);
+  }
+  if (before.state !== "unknown" && before.state !== "executing") return misplaced(before, "found");
+  if (finding.kind === "confirmed") return moved(before, { state: "succeeded", inquiry, evidence: finding.evidence });
+  if (finding.kind === "absent" && settles !== "no") return fold({ ...before, inquiry }, repeatable);
+  return moved(before, { inquiry });
+}

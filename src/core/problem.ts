@@ -1,0 +1,67 @@
+/**
+ * Every way in which Writ tells a caller "no", with the status that HTTP gives it. Codes are stable; messages are for people.
+ * `docs/problems.md` has a section for each code and a test that holds table, docs and routes together.
+ */
+export const PROBLEMS = {
+  malformed: 400,
+  invalid_request: 400,
+  "idempotency-key-missing": 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  denied: 403,
+  review_denied: 403,
+  revoked: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  cancelled: 409,
+  superseded: 409,
+  provider_refused: 409,
+  not_applied: 409,
+  expired: 409,
+  looks_the_same: 409,
+  equal_effect_in_doubt: 409,
+  not_cancellable: 409,
+  not_executable: 409,
+  not_settled: 409,
+  finding_refused: 409,
+  key_spent: 410,
+  precondition_failed: 412,
+  too_large: 413,
+  unsupported_media_type: 415,
+  invalid: 422,
+  unknown_tool: 422,
+  version_required: 422,
+  key_reused: 422,
+  limit_exceeded: 429,
+  internal: 500,
+  overloaded: 503,
+  halted: 503,
+  ledger_unavailable: 503,
+} as const;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export interface ProblemDetails {
+  /** One sentence: what the caller should do now. */
+  readonly next?: string;
+  readonly operationId?: string;
+  /** JSON Pointer or parameter name of the place that is wrong. */
+  readonly at?: string;
+  readonly retryAfterMs?: number;
+  readonly currentVersion?: string;
+}
+
+/** A caller's mistake, or an answer that is a refusal. What must not happen is an assertion, never a Problem. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly details: ProblemDetails;
+  constructor(code: ProblemCode, message: string, details: ProblemDetails = {}) {
+    super(message);
+    this.name = "Problem";
+    this.code = code;
+    this.details = details;
+  }
+  get status(): number {
+    return PROBLEMS[this.code];
+  }
+}

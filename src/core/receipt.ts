@@ -1,0 +1,43 @@
+import type { Instant } from "./ids.ts";
+import type { JsonObject } from "./json.ts";
+import type { Operation } from "./operation.ts";
+
+/** The claims of the signed statement of a settled operation. `observedAt` is the database's clock at the claim or read, plus the time since. */
+export function receiptClaims(operation: Operation, observedAt: Instant): JsonObject {
+  const { authorization, evidence, reason } = operation;
+  return {
+    v: 1,
+    tenantId: operation.tenantId,
+    operationId: operation.id,
+    state: operation.state,
+    ...(reason === undefined ? {} : { reason }),
+    digest: operation.digest,
+    tool: operation.tool,
+    toolDigest: operation.toolDigest,
+    provider: operation.provider,
+    resource: operation.resource,
+    ...(operation.expectedVersion === undefined ? {} : { expectedVersion: operation.expectedVersion }),
+    ...(operation.compensates === undefined ? {} : { compensates: operation.compensates }),
+    principalId: operation.principalId,
+    clientId: operation.clientId,
+    ...(authorization === undefined
+      ? {}
+      : {
+          authorization: {
+            policyVersion: authorization.policyVersion,
+            epoch: authorization.epoch,
+            policies: authorization.policies,
+            approvals: authorization.approvals,
+            authorizedAt: authorization.authorizedAt,
+            expiresAt: authorization.expiresAt,
+          },
+        }),
+    attempts: operation.attempts.map((attempt) => ({
+      n: attempt.n,
+      claimedAt: attempt.claimedAt,
+      learned: attempt.outcome?.kind ?? "nothing",
+    })),
+    ...(evidence === undefined ? {} : { evidence: { kind: evidence.kind, data: evidence.data } }),
+    observedAt,
+  };
+}

@@ -1,0 +1,32 @@
+import type { Json } from "./json.ts";
+import type { TenantId } from "./ids.ts";
+
+/** One step of authority that a parent gave a client. Records live in the ledger; a token only names one. */
+export interface DelegationLink {
+  readonly id: string;
+  readonly delegator: string;
+  readonly holder: string;
+  readonly expiresAt: number;
+}
+
+/** Who asks. Made from a verified token and from nothing else; a proposal that names its own identity is refused. */
+export interface Session {
+  readonly tenantId: TenantId;
+  /** `issuer#subject` of the person, or of the service when it acts for itself. */
+  readonly principalId: string;
+  /** The agent or service that holds the token. */
+  readonly clientId: string;
+  readonly roles: readonly string[];
+  readonly delegation: readonly DelegationLink[];
+}
+
+export function chainOf(session: Session): Json {
+  return session.delegation.map((link) => ({ id: link.id, delegator: link.delegator, holder: link.holder }));
+}
+
+/** Everybody through whom this authority ran: none of them gives a second person's approval or ruling. */
+export function peopleInChain(session: Pick<Session, "principalId" | "clientId" | "delegation">): ReadonlySet<string> {
+  const people = new Set([session.principalId, session.clientId]);
+  for (const link of session.delegation) people.add(link.delegator).add(link.holder);
+  return people;
+}

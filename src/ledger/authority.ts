@@ -1,0 +1,78 @@
+import { digestOf } from "../core/digest.ts";
+import type { Halt } from "../core/halt.ts";
+import type { Instant, TenantId } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Database } from "../database/pool.ts";
+import { type Query, sql, statement } from "../database/sql.ts";
+import type { Authority, Definition } from "../service/ports.ts";
+
+/** Raises the epoch and says why, in the commit of whatever else changed. The first statement, so that claims wait for it or it for them. */
+function raise(tenantId: TenantId, type: string, actor: string, data: JsonObject): Query {
+  return sql`with raised as (update authority set epoch = epoch + 1 where tenant_id = ${tenantId} returning tenant_id, epoch)
+    insert into authority_events (tenant_id, epoch, type, actor, data, at)
+    select tenant_id, epoch, ${type}::text, ${actor}::text, ${JSON.stringify(data)}::jsonb, writ_clock() from raised returning epoch`;
+}
+
+export async function authority(database: Database, tenantId: TenantId): Promise<Authority> {
+  const { rows } = await database.read<{ epoch: number; halts: readonly Halt[] | null }>(sql`
+    select a.epoch, (select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+        'id', h.id, 'scope', h.scope, 'name', h.name, 'reason', h.reason, 'actor', h.actor, 'at', writ_ms(h.at))) order by h.id)
+      from halts h where h.tenant_id = a.tenant_id and h.lifted_at is null) as halts
+    from authority a where a.tenant_id = ${tenantId}`);
+  const row = rows[0];
+  // A tenant that nobody enrolled has epoch 0, which no claim can match.
+  return { epoch: row?.epoch ?? 0, halts: row?.halts ?? [] };
+}
+
+export async function halt(database: Database, tenantId: TenantId, asked: Omit<Halt, "at">): Promise<Halt> {
+  const [, rows] = await database.flight([
+    raise(tenantId, "halted", asked.actor, { halt: asked.id, scope: asked.scope, name: asked.name ?? null, reason: asked.reason }),
+    sql`insert into halts (tenant_id, id, scope, name, reason, actor, at)
+      values (${tenantId}, ${asked.id}, ${asked.scope}, ${asked.name ?? null}, ${asked.reason}, ${asked.actor}, writ_clock())
+      on conflict (tenant_id, id) do update set id = excluded.id returning writ_ms(at) as at_ms`,
+  ]);
+  const [row] = (rows?.rows ?? []) as readonly { at_ms: Instant }[]; // The one returned column.
+  return { ...asked, at: row?.at_ms ?? 0 };
+}
+
+export async function lift(database: Database, tenantId: TenantId, haltId: string, actor: string): Promise<boolean> {
+  const [, rows] = await database.flight([
+    raise(tenantId, "lifted", actor, { halt: haltId }),
+    sql`update halts set lifted_at = writ_clock(), lifted_by = ${actor}
+      where tenant_id = ${tenantId} and id = ${haltId} and lifted_at is null returning id`,
+  ]);
+  return rows?.rowCount === 1;
+}
+
+export async function raiseEpoch(database: Database, tenantId: TenantId, why: string, actor: string): Promise<number> {
+  const [rows] = await database.flight([raise(tenantId, "raised", actor, { why })]);
+  const [row] = (rows?.rows ?? []) as readonly { epoch: number }[]; // The one returned column.
+  return row?.epoch ?? 0;
+}
+
+const KEEP = `insert into definitions (tenant_id, digest, body, kept_at)
+  select $1, i.digest, i.body, writ_clock() from jsonb_to_recordset($2::jsonb) as i(digest text, body jsonb)
+  order by i.digest on conflict do nothing`;
+
+/** Offering other tools than before ends what was decided under the earlier ones; offering the same ends nothing. */
+export async function enroll(database: Database, tenantId: TenantId, definitions: readonly Definition[]): Promise<void> {
+  const digest = digestOf("writ.catalog.v1", definitions.map((definition) => definition.digest).sort());
+  const items = definitions.map((definition) => ({ digest: definition.digest, body: definition.tool }));
+  await database.flight([
+    sql`insert into authority (tenant_id) values (${tenantId}) on conflict do nothing`,
+    sql`with changed as (
+        update authority set epoch = epoch + 1, definitions_digest = ${digest}
+        where tenant_id = ${tenantId} and definitions_digest <> ${digest} returning tenant_id, epoch)
+      insert into authority_events (tenant_id, epoch, type, actor, data, at)
+      select tenant_id, epoch, 'offered', 'configuration', jsonb_build_object('definitions', ${digest}::text), writ_clock() from changed`,
+    statement(KEEP, [tenantId, JSON.stringify(items)]),
+  ]);
+}
+
+export async function definition(database: Database, tenantId: TenantId, digest: string): Promise<Definition | undefined> {
+  const { rows } = await database.read<{ body: Definition["tool"] }>(
+    sql`select body from definitions where tenant_id = ${tenantId} and digest = ${digest}`,
+  );
+  const row = rows[0];
+  return row === undefined ? undefined : { digest, tool: row.body };
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import type { Attempt, Outcome } from "../core/attempt.ts";
+import type { Instant } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Operation } from "../core/operation.ts";
+import { RolledBack } from "../database/fault.ts";
+import type { Database, Transaction } from "../database/pool.ts";
+import type { ClaimAnswer, Claiming, Recording } from "../service/ports.ts";
+import { lockAuthority } from "./guard.ts";
+import { type ClaimRow, claimQuery, recordQuery } from "./head-sql.ts";
+import { EffectRefused, type LocalClaim, performAll } from "./local.ts";
+import { recordAnswers, recordingItem } from "./record.ts";
+import { draftsOf, permissionOf, uuidOf } from "./rows.ts";
+
+/** Claims many operations in one commit and one flight; their effects are elsewhere. */
+export async function claimBatch(database: Database, claimings: readonly Claiming[]): Promise<readonly ClaimAnswer[]> {
+  const answers = await database.flight(claimQueries(claimings));
+  return claimAnswers(claimings, answers.at(-1)?.rows);
+}
+
+/** Claims, performs and settles in one transaction: effects in our own database. */
+export async function claimLocalBatch(database: Database, claimings: readonly Claiming[]): Promise<readonly ClaimAnswer[]> {
+  try {
+    return await performBatch(database, claimings, undefined);
+  } catch (error) {
+    const known = knownOutcome(error);
+    if (known === undefined || claimings.length !== 1) throw error;
+    return performBatch(database, claimings, known);
+  }
+}
+
+function knownOutcome(error: unknown): Outcome | undefined {
+  if (error instanceof EffectRefused) return error.outcome;
+  if (error instanceof RolledBack && error.sqlState === "WR001") return { kind: "refused", reason: "expired", detail: error.message };
+  return undefined;
+}
+
+async function performBatch(database: Database, claimings: readonly Claiming[], known: Outcome | undefined): Promise<readonly ClaimAnswer[]> {
+  return database.transaction(async (tx) => {
+    const locked = await tx.all(claimQueries(claimings));
+    const answers = claimAnswers(claimings, locked.at(-1)?.rows);
+    const claims = answers.flatMap((answer, index) => localClaim(answer, claimings[index]));
+    const recordings = known === undefined ? await performAll(tx, claims) : claims.map((claim) => claim.work.settle(claim.claimed, known, claim.clock));
+    const recorded = await finish(tx, recordings, known === undefined);
+    const done = new Map(recorded.map((operation) => [operation.id, operation]));
+    return answers.map((answer) => (answer.kind === "claimed" ? { ...answer, operation: done.get(answer.operation.id) ?? answer.operation } : answer));
+  });
+}
+
+async function finish(tx: Transaction, recordings: readonly Recording[], guarded: boolean): Promise<readonly Operation[]> {
+  const items = recordings.map((recording, ord) => {
+    const freshUntil = guarded && recording.progress.state === "succeeded" ? (recording.operation.authorization?.expiresAt ?? null) : null;
+    return recordingItem(recording, ord, freshUntil);
+  });
+  if (items.length === 0) {
+    await tx.finish([]);
+    return [];
+  }
+  const [rows] = await tx.finish([recordQuery(JSON.stringify(items))]);
+  return recordAnswers(recordings, rows?.rows).map((answer) => {
+    assert(answer.kind === "recorded", "a row that this transaction claimed is at the revision that it gave");
+    return answer.operation;
+  });
+}
+
+function localClaim(answer: ClaimAnswer, claiming: Claiming | undefined): readonly LocalClaim[] {
+  if (answer.kind !== "claimed" || claiming?.local === undefined) return [];
+  return [{ claimed: answer.operation, work: claiming.local, clock: answer.clock }];
+}
+
+function claimQueries(claimings: readonly Claiming[]) {
+  const items = JSON.stringify(claimings.map(claimItem));
+  return [lockAuthority(claimings.map((claiming) => claiming.operation.tenantId)), claimQuery(items)];
+}
+
+function claimItem(claiming: Claiming, ord: number): JsonObject {
+  const { operation, ticket } = claiming;
+  const item = {
+    ord,
+    tenant_id: operation.tenantId,
+    id: uuidOf(operation.id),
+    revision: operation.revision,
+    epoch: claiming.epoch,
+    claim: { claimId: ticket.claimId, worker: ticket.worker },
+    lease_ms: ticket.leaseMs,
+    permission: operation.authorization === undefined ? null : permissionOf(operation.authorization),
+    events: draftsOf(claiming.events),
+  };
+  return item as unknown as JsonObject; // Plain JSON: the interfaces only name its members.
+}
+
+function claimAnswers(claimings: readonly Claiming[], rows: readonly unknown[] | undefined): readonly ClaimAnswer[] {
+  const found = (rows ?? []) as readonly ClaimRow[]; // The columns of CLAIM's last select.
+  assert(found.length === claimings.length, "every claim is answered");
+  return found.map((row) => {
+    const claiming = claimings[row.ord];
+    assert(claiming !== undefined, "an answer belongs to a claim of this batch");
+    switch (row.verdict) {
+      case "claimed":
+        return { kind: "claimed", operation: claimedOperation(claiming, row.revision ?? 0, row.at_ms), clock: row.at_ms };
+      case "changed":
+        return { kind: "changed" };
+      case "expired":
+        return { kind: "expired", clock: row.at_ms };
+      case "stale_authority":
+        return { kind: "stale_authority", epoch: row.epoch };
+    }
+  });
+}
+
+function claimedOperation(claiming: Claiming, revision: number, at: Instant): Operation {
+  const { operation, ticket } = claiming;
+  const attempt: Attempt = {
+    n: operation.attempts.length + 1,
+    claimId: ticket.claimId,
+    worker: ticket.worker,
+    claimedAt: at,
+    leaseUntil: at + ticket.leaseMs,
+  };
+  const { attention: _cleared, ...rest } = operation;
+  return { ...rest, revision, state: "executing", attempts: [...operation.attempts, attempt], updatedAt: at, dueAt: attempt.leaseUntil };
+}

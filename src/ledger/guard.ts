@@ -1,0 +1,36 @@
+import { type Query, statement } from "../database/sql.ts";
+
+/**
+ * The locks of one batch, always in this order: authority, intent keys, look-alikes (then operations, then the effects' own rows).
+ * They are statements of their own: the next statement's snapshot then sees whatever their owners committed while we waited.
+ */
+const AUTHORITY = `
+  select count(*)::int as held from (
+    select tenant_id from authority where tenant_id in (select jsonb_array_elements_text($1::jsonb)) order by tenant_id for share
+  ) a`;
+
+const KEYS = `
+  insert into intent_keys (tenant_id, principal_id, intent_key, operation_id, proposal_digest, content_digest)
+  select tenant_id, principal_id, intent_key, id, proposal_digest, content_digest
+  from jsonb_to_recordset($1::jsonb) as i(tenant_id text, principal_id text, intent_key text, id uuid, proposal_digest text, content_digest text)
+  where intent_key is not null
+  order by tenant_id, principal_id, intent_key
+  on conflict do nothing`;
+
+const LOOKALIKES = `
+  insert into effect_guards as g (tenant_id, scope, effect_digest)
+  select tenant_id, scope, effect_digest
+  from jsonb_to_recordset($1::jsonb) as i(tenant_id text, scope text, effect_digest text)
+  where scope is not null
+  order by tenant_id, scope, effect_digest
+  on conflict (tenant_id, scope, effect_digest) do update set passes = g.passes + 1`;
+
+/** Share-locks the authority rows: what was revoked or halted before this is seen, what comes later waits for us. */
+export function lockAuthority(tenants: Iterable<string>): Query {
+  return statement(AUTHORITY, [JSON.stringify([...new Set(tenants)])]);
+}
+
+/** `items` is the JSON text of the batch's recordset. */
+export function lockIntents(items: string): readonly Query[] {
+  return [statement(KEYS, [items]), statement(LOOKALIKES, [items])];
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import type { Outcome } from "../core/attempt.ts";
+import type { Instant } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Operation } from "../core/operation.ts";
+import { RolledBack } from "../database/fault.ts";
+import type { Transaction } from "../database/pool.ts";
+import { type Query, type Rows, statement } from "../database/sql.ts";
+import type { Answered, LocalWork, Recording } from "../service/ports.ts";
+
+/** One claimed operation whose effect is about to happen in this very transaction. */
+export interface LocalClaim {
+  readonly claimed: Operation;
+  readonly work: LocalWork;
+  readonly clock: Instant;
+}
+
+/** What a lone effect's own error means; never one that says "try again". */
+export class EffectRefused extends Error {
+  readonly outcome: Outcome;
+  constructor(outcome: Outcome) {
+    super("the effect was rolled back by the database");
+    this.outcome = outcome;
+  }
+}
+
+/**
+ * Performs the effects, each by its own statement in order of their resources, so that two batches lock in one order. An error ends
+ * the transaction: for a lone effect it is its outcome, otherwise the batch is tried again one by one.
+ */
+export async function performAll(tx: Transaction, claims: readonly LocalClaim[]): Promise<readonly Recording[]> {
+  const ordered = [...claims].sort((a, b) => (a.claimed.resource < b.claimed.resource ? -1 : 1));
+  const performed = await effects(tx, ordered);
+  refuseTooMany(ordered, performed);
+  const reads = await found(tx, ordered, performed);
+  const recordings = new Map<LocalClaim, Recording>();
+  for (const [index, claim] of ordered.entries()) {
+    const answer = performed[index];
+    assert(answer !== undefined, "every effect is answered");
+    const outcome = claim.work.effect.judge(answered(answer), reads.get(claim));
+    recordings.set(claim, claim.work.settle(claim.claimed, outcome, claim.clock));
+  }
+  return claims.map((claim) => recordings.get(claim) as Recording); // Every claim was set above.
+}
+
+async function effects(tx: Transaction, claims: readonly LocalClaim[]): Promise<readonly Rows<unknown>[]> {
+  try {
+    return await tx.all(claims.map((claim) => asQuery(claim.work.effect.perform)));
+  } catch (error) {
+    const lone = claims.length === 1 ? claims[0] : undefined;
+    if (lone === undefined || !(error instanceof RolledBack) || error.retryable || error.sqlState === undefined) throw error;
+    throw new EffectRefused(lone.work.effect.judgeError(error.sqlState, error.message));
+  }
+}
+
+/** Ends the transaction: one operation is one effect on one resource. */
+function refuseTooMany(claims: readonly LocalClaim[], performed: readonly Rows<unknown>[]): void {
+  for (const [index, claim] of claims.entries()) {
+    const rows = performed[index]?.rowCount ?? 0;
+    if (rows <= claim.work.effect.rowsMax) continue;
+    throw new EffectRefused({ kind: "refused", reason: "provider_refused", detail: `the tool's SQL touched ${rows} rows, and may touch ${claim.work.effect.rowsMax}` });
+  }
+}
+
+/** For the effects that touched nothing: what stands there instead. */
+async function found(tx: Transaction, claims: readonly LocalClaim[], performed: readonly Rows<unknown>[]): Promise<ReadonlyMap<LocalClaim, Answered>> {
+  const missed = claims.filter((claim, index) => performed[index]?.rowCount === 0 && claim.work.effect.read !== undefined);
+  if (missed.length === 0) return new Map();
+  const reads = await tx.all(missed.map((claim) => asQuery(claim.work.effect.read as Query))); // Filtered to those that have one.
+  return new Map(missed.map((claim, index) => [claim, answered(reads[index] ?? { rows: [], rowCount: 0 })]));
+}
+
+function asQuery(effect: { readonly text: string; readonly values: readonly unknown[] }): Query {
+  return statement(effect.text, effect.values);
+}
+
+function answered(rows: Rows<unknown>): Answered {
+  return { rowCount: rows.rowCount, rows: rows.rows as readonly JsonObject[] }; // A tool's own SQL: whatever it returns is shown, not relied on.
+}

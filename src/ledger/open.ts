@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import type { Outcome } from "../core/attempt.ts";
+import { type Instant, operationIdOf } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
+import { settled as isSettled } from "../core/operation.ts";
+import type { Database, Transaction } from "../database/pool.ts";
+import { RolledBack } from "../database/fault.ts";
+import type { OpenAnswer, Opening, Recording } from "../service/ports.ts";
+import { lockAuthority, lockIntents } from "./guard.ts";
+import { EffectRefused, type LocalClaim, performAll } from "./local.ts";
+import { type Admission, admitQuery, openQuery, storeQuery } from "./open-sql.ts";
+import { openedOperation, openingItem, recordedOperation, settledItem } from "./opening.ts";
+import { readMany } from "./read.ts";
+
+/** Decides and stores many proposals in one commit and one flight. Answers in order. */
+export async function openBatch(database: Database, openings: readonly Opening[]): Promise<readonly (OpenAnswer | Error)[]> {
+  const items = itemsText(openings);
+  const answers = await database.flight([lockAuthority(tenantsOf(openings)), ...lockIntents(items), openQuery(items)]);
+  return admissionAnswers(database, openings, (answers.at(-1)?.rows ?? []) as readonly Admission[]);
+}
+
+/** The same for effects in our own database: admitted, performed and settled in one transaction. */
+export async function openLocalBatch(database: Database, openings: readonly Opening[]): Promise<readonly (OpenAnswer | Error)[]> {
+  try {
+    return await performBatch(database, openings, undefined);
+  } catch (error) {
+    const known = knownOutcome(error);
+    if (known === undefined || openings.length !== 1) throw error;
+    // The effect was rolled back with its claim. What it learned is stored without trying again.
+    return performBatch(database, openings, known);
+  }
+}
+
+function knownOutcome(error: unknown): Outcome | undefined {
+  if (error instanceof EffectRefused) return error.outcome;
+  if (error instanceof RolledBack && error.sqlState === "WR001") return { kind: "refused", reason: "expired", detail: error.message };
+  return undefined;
+}
+
+async function performBatch(database: Database, openings: readonly Opening[], known: Outcome | undefined): Promise<readonly (OpenAnswer | Error)[]> {
+  const settled = new Map<number, Recording>();
+  let storedAt = new Map<number, Instant>();
+  const rows = await database.transaction(async (tx) => {
+    const admissions = await admit(tx, openings);
+    const claims = claimsOf(openings, admissions);
+    const recordings = known === undefined ? await performAll(tx, [...claims.values()]) : [...claims.values()].map((claim) => claim.work.settle(claim.claimed, known, claim.clock));
+    for (const [index, ord] of [...claims.keys()].entries()) settled.set(ord, recordings[index] as Recording); // One recording for each claim.
+    storedAt = await store(tx, openings, settled, known === undefined);
+    return admissions;
+  });
+  const answers = await admissionAnswers(database, openings, rows);
+  return answers.map((given, ord) => withRecording(given, settled.get(ord), storedAt.get(ord)));
+}
+
+function withRecording(given: OpenAnswer | Error, recording: Recording | undefined, at: Instant | undefined): OpenAnswer | Error {
+  if (recording === undefined || at === undefined || given instanceof Error || given.kind !== "opened") return given;
+  return { ...given, operation: recordedOperation(recording, 1, at, isSettled(recording.progress) ? at : null) };
+}
+
+async function admit(tx: Transaction, openings: readonly Opening[]): Promise<readonly Admission[]> {
+  const items = itemsText(openings);
+  const answers = await tx.all([lockAuthority(tenantsOf(openings)), ...lockIntents(items), admitQuery(items)]);
+  return (answers.at(-1)?.rows ?? []) as readonly Admission[];
+}
+
+async function store(tx: Transaction, openings: readonly Opening[], settled: ReadonlyMap<number, Recording>, guarded: boolean): Promise<Map<number, Instant>> {
+  if (settled.size === 0) {
+    await tx.finish([]);
+    return new Map();
+  }
+  const items: JsonObject[] = [];
+  for (const [ord, recording] of settled) {
+    const opening = openings[ord];
+    assert(opening !== undefined, "a recording belongs to an opening of this batch");
+    const freshUntil = guarded && recording.progress.state === "succeeded" ? (recording.operation.authorization?.expiresAt ?? null) : null;
+    items.push(settledItem(opening, recording, ord, freshUntil));
+  }
+  const [stored] = await tx.finish([storeQuery(JSON.stringify(items))]);
+  const rows = (stored?.rows ?? []) as readonly Admission[]; // STORE answers with the same columns.
+  return new Map(rows.map((row) => [row.ord, row.stored_ms]));
+}
+
+function claimsOf(openings: readonly Opening[], admissions: readonly Admission[]): ReadonlyMap<number, LocalClaim> {
+  const claims = new Map<number, LocalClaim>();
+  for (const admission of admissions) {
+    const opening = openings[admission.ord];
+    if (admission.verdict !== "open" || opening?.local === undefined) continue;
+    claims.set(admission.ord, { claimed: openedOperation(opening, admission.at_ms), work: opening.local, clock: admission.at_ms });
+  }
+  return claims;
+}
+
+function itemsText(openings: readonly Opening[]): string {
+  return JSON.stringify(openings.map(openingItem));
+}
+
+function tenantsOf(openings: readonly Opening[]): readonly string[] {
+  return openings.map((opening) => opening.operation.tenantId);
+}
+
+/** Admissions as answers. Only what was not opened needs another read. */
+export async function admissionAnswers(database: Database, openings: readonly Opening[], admissions: readonly Admission[]): Promise<readonly (OpenAnswer | Error)[]> {
+  assert(admissions.length === openings.length, "every opening is answered");
+  const others = admissions.flatMap((admission) => otherOf(admission, openings[admission.ord]));
+  const known = await readMany(database, others);
+  return admissions.map((admission) => {
+    const opening = openings[admission.ord];
+    assert(opening !== undefined, "an answer belongs to an opening of this batch");
+    return answerOf(admission, opening, known);
+  });
+}
+
+function otherOf(admission: Admission, opening: Opening | undefined): readonly { tenantId: string; uuid: string }[] {
+  if (opening === undefined) return [];
+  const uuid = admission.verdict === "mine" ? opening.operation.id.slice(3) : admission.other;
+  const wanted = admission.verdict === "mine" || admission.verdict === "replayed" || admission.verdict === "joined";
+  return wanted && uuid !== null ? [{ tenantId: opening.operation.tenantId, uuid }] : [];
+}
+
+function answerOf(admission: Admission, opening: Opening, known: Awaited<ReturnType<typeof readMany>>): OpenAnswer {
+  const other = admission.other === null ? undefined : operationIdOf(admission.other);
+  switch (admission.verdict) {
+    case "open":
+      return { kind: "opened", operation: openedOperation(opening, admission.at_ms), clock: admission.at_ms };
+    case "mine": {
+      const operation = known.get(opening.operation.id);
+      assert(operation !== undefined, "an operation that is there can be read");
+      return { kind: "opened", operation, clock: admission.at_ms };
+    }
+    case "replayed":
+    case "joined": {
+      const operation = other === undefined ? undefined : known.get(other);
+      // Pruned between the statement and the read: its key is spent.
+      return operation === undefined ? { kind: "key_spent" } : { kind: admission.verdict, operation };
+    }
+    case "looks_the_same":
+    case "equal_effect_in_doubt":
+      return other === undefined ? { kind: admission.verdict } : { kind: admission.verdict, other };
+    case "stale_authority":
+      return { kind: "stale_authority", epoch: admission.epoch };
+    case "key_spent":
+    case "key_reused":
+    case "not_settled":
+      return { kind: admission.verdict };
+  }
+}

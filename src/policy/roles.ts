@@ -1,0 +1,25 @@
+import { digestOf } from "../core/digest.ts";
+import type { Opinion } from "../core/policy.ts";
+import type { PolicyEngine } from "../service/ports.ts";
+
+/** Which tools each role may propose: exact names, or a prefix ending in `*`. What no role names is denied. */
+export type RoleTools = Readonly<Record<string, readonly string[]>>;
+
+/** The only policy until the real engine takes its place: a tool allow-list for each role, asked for the principal of a session. */
+export function rolePolicy(roles: RoleTools): PolicyEngine {
+  return {
+    version: digestOf("writ.policy.roles.v1", roles as Record<string, string[]>), // readonly in the type only.
+    opinions: ({ session, tool }) => [opinionOf(roles, session.roles, tool.name)],
+  };
+}
+
+function opinionOf(roles: RoleTools, held: readonly string[], tool: string): Opinion {
+  const speaking = held.filter((role) => Object.hasOwn(roles, role) && roles[role]?.some((pattern) => matches(pattern, tool)));
+  const silent = { of: "principal", requirements: [], obligations: [] };
+  if (speaking.length === 0) return { ...silent, effect: "deny", policies: [], why: `no role of this session may use ${tool}` };
+  return { ...silent, effect: "allow", policies: speaking.map((role) => `role.${role}`) };
+}
+
+function matches(pattern: string, tool: string): boolean {
+  return pattern.endsWith("*") ? tool.startsWith(pattern.slice(0, -1)) : pattern === tool;
+}

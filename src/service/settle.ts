@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import type { Outcome } from "../core/attempt.ts";
+import type { Contract } from "../core/contract.ts";
+import type { EventDraft, EventType } from "../core/event.ts";
+import type { Instant } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
+import { advance, type Happening, type Operation, type Progress, settled } from "../core/operation.ts";
+import { receiptClaims } from "../core/receipt.ts";
+import { next, type Standing, standingOf } from "../core/recovery.ts";
+import type { Ports, Recording } from "./ports.ts";
+
+/** Who made something happen, as events tell it. */
+export type Actor = JsonObject;
+
+export const workerActor = (ports: Pick<Ports, "worker">): Actor => ({ worker: ports.worker });
+
+/** Something that happened and who made it happen; `data` adds to what the event says by itself. */
+export interface Told {
+  readonly happening: Happening;
+  readonly actor: Actor;
+  readonly data?: JsonObject;
+}
+
+/** The moment a recording is made: the contract in force, the database's clock, and whether permission still stands. */
+export interface Moment {
+  readonly contract: Contract;
+  readonly clock: Instant;
+  readonly standing?: Standing;
+}
+
+/** Folds what happened into a new head, with its events, its next due time and, when it settles, its receipt. */
+export function recordingOf(ports: Pick<Ports, "signer" | "entropy" | "log">, operation: Operation, told: readonly Told[], moment: Moment): Recording {
+  let progress: Operation = operation;
+  const events: EventDraft[] = [];
+  for (const { happening, actor, data } of told) {
+    const step = advance(progress, happening);
+    assert(step.ok, step.ok ? "" : step.why);
+    events.push({ ...eventOf(happening, actor), ...merged(happening, data) });
+    if (step.alarm !== undefined) {
+      events.push({ type: "alarm", actor, data: { what: step.alarm } });
+      ports.log.error("invariant", { tenant: operation.tenantId, operation: operation.id, what: step.alarm });
+    }
+    progress = step.progress;
+  }
+  return planned(ports, operation, progress, events, moment);
+}
+
+function merged(happening: Happening, data: JsonObject | undefined): { readonly data: JsonObject } {
+  return { data: { ...dataOf(happening), ...data } };
+}
+
+/** Every wait gets a time or a person. */
+function planned(ports: Pick<Ports, "signer" | "entropy">, operation: Operation, progress: Operation, events: EventDraft[], moment: Moment): Recording {
+  if (settled(progress)) {
+    const receipt = settled(operation) ? {} : { receipt: ports.signer.sign(receiptClaims(progress, moment.clock)) };
+    return { operation, progress, events, dueAt: null, ...receipt };
+  }
+  const { at, attention } = dueOf(progress, moment);
+  const { attention: before, ...rest } = progress;
+  if (attention !== undefined && attention !== before) {
+    events.push({ type: "attention", actor: { writ: "reconciler" }, data: { why: attention } });
+  }
+  const head: Progress = attention === undefined ? rest : { ...rest, attention };
+  return { operation, progress: head, events, dueAt: at === null ? null : jittered(ports, at, moment.clock) };
+}
+
+function dueOf(progress: Operation, { contract, clock, standing }: Moment): { at: Instant | null; attention?: string } {
+  if (progress.state === "executing") return { at: progress.attempts.at(-1)?.leaseUntil ?? clock };
+  if (progress.state === "proposed") return { at: progress.expiresAt };
+  if (progress.state === "authorized" && progress.attempts.length === 0) {
+    return { at: progress.execute === "later" ? progress.expiresAt : clock };
+  }
+  const plan = next(contract, progress, standing ?? standingOf(progress, contract, clock), clock);
+  switch (plan.do) {
+    case "person":
+      return { at: plan.lookAgainAt ?? null, attention: plan.why };
+    case "authorize":
+    case "look_up":
+    case "poll":
+    case "repeat":
+      return { at: plan.at };
+    case "succeed":
+    case "reject":
+    case "bar":
+      return { at: clock };
+  }
+}
+
+/** Many operations that lost their answers together must not all come back together. */
+function jittered(ports: Pick<Ports, "entropy">, at: Instant, clock: Instant): Instant {
+  return at <= clock ? at : at + Math.floor((at - clock) * 0.1 * ports.entropy.fraction());
+}
+
+function eventOf(happening: Happening, actor: Actor): { readonly type: EventType; readonly actor: Actor } {
+  switch (happening.type) {
+    case "learned":
+      return { type: happening.outcome.kind, actor };
+    case "found":
+      return { type: "ruling" in happening.finding.by ? "ruled" : "looked_up", actor };
+    default:
+      return { type: happening.type, actor };
+  }
+}
+
+function dataOf(happening: Happening): JsonObject {
+  switch (happening.type) {
+    case "authorized":
+      return { policyVersion: happening.authorization.policyVersion, epoch: happening.authorization.epoch, policies: happening.authorization.policies };
+    case "denied":
+      return { reason: happening.reason };
+    case "claimed":
+      return { claim: happening.attempt.claimId, attempt: happening.attempt.n };
+    case "learned":
+      return { claim: happening.claimId, outcome: outcomeData(happening.outcome) };
+    case "found":
+      return { finding: happening.finding as unknown as JsonObject, counts: happening.settles }; // A Finding is plain JSON.
+    case "barred":
+      return { raised: happening.raised };
+    case "reopened":
+    case "lease_ended":
+    case "barring":
+      return {};
+  }
+}
+
+function outcomeData(outcome: Outcome): JsonObject {
+  return outcome as unknown as JsonObject; // An Outcome is plain JSON; the union only names its members.
+}

@@ -1,0 +1,88 @@
+import type { Operation } from "./core/operation.ts";
+import type { Ports } from "./service/ports.ts";
+import { takeStep } from "./service/reconcile.ts";
+
+/** How much one worker takes on, and how often it looks when nothing is due. */
+export interface WorkerBounds {
+  readonly atOnceMax: number;
+  readonly providerMax: number;
+  readonly tenantMax: number;
+  readonly idleMs: number;
+}
+export const WORKER_BOUNDS: WorkerBounds = { atOnceMax: 64, providerMax: 32, tenantMax: 48, idleMs: 500 };
+
+/** Others leave a picked operation alone for this long; a crashed worker's are picked again afterwards. */
+const RESERVE_MS = 5_000;
+const AWAY_MS = 2_000;
+
+export interface Worker {
+  /** Stops taking up new work, finishes what is in hand within `withinMs`, and leaves the rest to its leases. */
+  stop(withinMs: number): Promise<void>;
+}
+
+/** The loop: execute what is due, reconcile what is in doubt. Any number of workers on one database share the work. */
+export function startWorker(ports: Ports, bounds: WorkerBounds = WORKER_BOUNDS): Worker {
+  const ended = new AbortController();
+  const inHand = new Map<Promise<void>, Operation>();
+  const loop = run(ports, bounds, inHand, ended.signal);
+  return {
+    stop: async (withinMs) => {
+      ended.abort();
+      await loop;
+      const late = new AbortController();
+      await Promise.race([Promise.allSettled(inHand.keys()), ports.clock.sleep(withinMs, late.signal)]);
+      late.abort();
+    },
+  };
+}
+
+async function run(ports: Ports, bounds: WorkerBounds, inHand: Map<Promise<void>, Operation>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const took = await take(ports, bounds, inHand, signal);
+    if (took === "full") await Promise.race([...inHand.keys(), ports.clock.sleep(bounds.idleMs, signal)]);
+    else if (took === "nothing") await ports.clock.sleep(bounds.idleMs * (0.75 + ports.entropy.fraction() / 2), signal);
+    else if (took === "away") await ports.clock.sleep(AWAY_MS, signal);
+  }
+}
+
+async function take(ports: Ports, bounds: WorkerBounds, inHand: Map<Promise<void>, Operation>, signal: AbortSignal): Promise<"some" | "nothing" | "full" | "away"> {
+  const max = bounds.atOnceMax - inHand.size;
+  if (max <= 0) return "full";
+  const working = [...inHand.values()];
+  try {
+    const { value: due, clock } = await ports.ledger.due({
+      max: Math.min(max, bounds.providerMax, bounds.tenantMax),
+      reserveMs: RESERVE_MS,
+      exceptProviders: busy(working.map((operation) => operation.provider), bounds.providerMax),
+      exceptTenants: busy(working.map((operation) => operation.tenantId), bounds.tenantMax),
+    });
+    // Picked while we were told to stop: it is due again when the reservation ends.
+    if (signal.aborted) return "nothing";
+    for (const operation of due) begin(ports, operation, clock, inHand);
+    return due.length === 0 ? "nothing" : "some";
+  } catch (error) {
+    ports.log.warn("worker", { what: "the ledger is away", error: String(error) });
+    return "away";
+  }
+}
+
+function begin(ports: Ports, operation: Operation, clock: number, inHand: Map<Promise<void>, Operation>): void {
+  const work = step(ports, operation, clock).finally(() => inHand.delete(work));
+  inHand.set(work, operation);
+}
+
+async function step(ports: Ports, operation: Operation, clock: number): Promise<void> {
+  try {
+    const executed = await takeStep(ports, operation, clock);
+    await executed.done;
+  } catch (error) {
+    // The operation stays where the ledger says; its due time or its lease brings it back.
+    ports.log.error("worker", { tenant: operation.tenantId, operation: operation.id, error: String(error) });
+  }
+}
+
+function busy(names: readonly string[], max: number): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count >= max).map(([name]) => name);
+}

@@ -1,0 +1,28 @@
+import { defineConfig } from "vitest/config";
+import { closingLine } from "./test/support/closing-line.ts";
+
+const DEEP_TESTS = "test/**/*.deep.test.ts";
+const PEERS = "test/peers/**";
+
+export default defineConfig(({ mode }) => {
+  // Deep tests visit whole spaces and take minutes: `npm run test:deep`, or WRIT_DEEP=1, and only there.
+  const deep = mode === "deep" || process.env.WRIT_DEEP === "1";
+  // The tests of the house itself need no database: `npm run check`.
+  const house = mode === "house";
+  return {
+    test: {
+      include: [deep ? DEEP_TESTS : house ? "test/house/**/*.test.ts" : "test/**/*.test.ts"],
+      exclude: deep ? [PEERS] : [PEERS, DEEP_TESTS],
+      env: deep ? { WRIT_DEEP: "1" } : {},
+      globalSetup: house ? [] : ["test/support/global-setup.ts"],
+      reporters: ["default", closingLine()],
+      pool: "forks",
+      maxWorkers: 2,
+      // A forgotten `.only` would pass by leaving the rest out.
+      allowOnly: false,
+      testTimeout: deep ? 600_000 : 20_000,
+      hookTimeout: 60_000,
+      teardownTimeout: 15_000,
+    },
+  };
+});

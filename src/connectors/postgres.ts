@@ -108,11 +108,11 @@ export function compileSql(source: string): Compiled {
 function bind(compiled: Compiled, action: Action): Statement {
   return statement(
     compiled.text,
-    compiled.names.map((name) => valueOf(name, action)),
+    compiled.names.map((name) => bound(name, action)),
   );
 }
 
-function valueOf(name: string, action: Action): unknown {
+function bound(name: string, action: Action): unknown {
   switch (name) {
     case "tenant":
       return action.tenantId;

@@ -54,7 +54,12 @@ export interface Binding {
 const ACTION_DOMAIN = "writ.action.v1";
 
 /** Binds validated arguments to who asks and what they mean, and freezes the result. */
-export function freezeAction(tool: Tool, proposed: Proposal, session: Session, binding: Binding): FrozenAction {
+export function freezeAction(
+  tool: Tool,
+  proposed: Proposal,
+  session: Session,
+  binding: Binding,
+): FrozenAction {
   const resource = resourceOf(tool.resource, proposed.arguments);
   const action: Action = {
     v: 1,
@@ -74,7 +79,11 @@ export function freezeAction(tool: Tool, proposed: Proposal, session: Session, b
   };
   const value = action as unknown as JsonObject; // An Action is plain JSON; the interface only names its members.
   const bytes = canonicalJson(deepFreeze(value));
-  const effect: JsonObject = { tool: tool.name, resource: { type: resource.type, id: resource.id }, arguments: proposed.arguments };
+  const effect: JsonObject = {
+    tool: tool.name,
+    resource: { type: resource.type, id: resource.id },
+    arguments: proposed.arguments,
+  };
   return {
     action,
     bytes,
@@ -117,9 +126,13 @@ function render(template: string, args: JsonObject): string {
 function segment(name: string, value: Json | undefined): string {
   const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
   if (typeof text !== "string" || !SEGMENT.test(text)) {
-    throw new Problem("invalid", `"${name}" names a resource and must be 1-128 of A-Z a-z 0-9 _ . : @ ~ -, beginning with a letter, a digit or "_"`, {
-      at: `/arguments/${name}`,
-    });
+    throw new Problem(
+      "invalid",
+      `"${name}" names a resource and must be 1-128 of A-Z a-z 0-9 _ . : @ ~ -, beginning with a letter, a digit or "_"`,
+      {
+        at: `/arguments/${name}`,
+      },
+    );
   }
   return text;
 }

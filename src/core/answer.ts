@@ -40,7 +40,9 @@ export function advice(operation: Operation): string {
     case "proposed":
       return "Wait: ask for this operation later. It runs as soon as it is approved.";
     case "authorized":
-      return operation.execute === "later" ? "Ask for its execution before its permission ends." : "Ask for this operation later.";
+      return operation.execute === "later"
+        ? "Ask for its execution before its permission ends."
+        : "Ask for this operation later.";
     case "executing":
       return "Do not send it again; ask for this operation.";
     case "unknown":

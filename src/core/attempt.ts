@@ -17,11 +17,22 @@ export type Answer = "duplicate" | "in_flight" | "mismatch" | "accepted";
 export type Outcome =
   | { readonly kind: "confirmed"; readonly evidence: Evidence }
   /** It did not, and will not. */
-  | { readonly kind: "refused"; readonly reason: RefusalReason; readonly detail: string; readonly currentVersion?: string }
+  | {
+      readonly kind: "refused";
+      readonly reason: RefusalReason;
+      readonly detail: string;
+      readonly currentVersion?: string;
+    }
   /** Provably nothing was sent or accepted. */
   | { readonly kind: "absent"; readonly why: string; readonly retryAfterMs?: number }
   /** Anything else. */
-  | { readonly kind: "lost"; readonly cause: string; readonly answer?: Answer; readonly retryAfterMs?: number; readonly seen?: JsonObject };
+  | {
+      readonly kind: "lost";
+      readonly cause: string;
+      readonly answer?: Answer;
+      readonly retryAfterMs?: number;
+      readonly seen?: JsonObject;
+    };
 
 /** One try of an operation. Every attempt uses the same provider identity. */
 export interface Attempt {

@@ -62,10 +62,13 @@ function repeatPromise({ identity, maxPauseMs, requestLifeMs }: Contract): strin
     same_version: "because the version it names never returns",
   }[identity.kind];
   const { forMs, marginMs, after } = identity.window;
-  if (forMs === null) return `A repeat is recognized ${by}, for ever: it is safe at any time.`;
-  if (after === "refuses")
-    return `A repeat is recognized ${by} for ${timeWords(forMs)} and refused afterwards: it is safe at any time.`;
-  return `A repeat is recognized ${by} and is safe for ${timeWords(forMs - marginMs - maxPauseMs - requestLifeMs)} after the first send; afterwards the provider would execute it again, and none is sent.`;
+  const recognized = `the provider recognizes it ${by}`;
+  if (forMs === null) return `A repeat is safe at any time: ${recognized}, for ever.`;
+  if (after === "refuses") {
+    return `A repeat is safe at any time: ${recognized} for ${timeWords(forMs)}, and refuses it afterwards.`;
+  }
+  const safeMs = forMs - marginMs - maxPauseMs - requestLifeMs;
+  return `A repeat is safe for ${timeWords(safeMs)} after the first send: ${recognized}; afterwards it would be executed again, and none is sent.`;
 }
 
 function barrierPromise({ barrier }: Contract): readonly string[] {

@@ -1,4 +1,4 @@
-import type { JsonObject, Json } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 
 /** How long a sent request may still act at the provider. */
 export type Settle = { readonly kind: "bounded"; readonly forMs: number } | { readonly kind: "unbounded" };
@@ -58,7 +58,11 @@ export interface Lookup {
 /** A write that can only prevent: it makes a late attempt fail for ever. */
 export type Barrier =
   | { readonly kind: "none" }
-  | { readonly kind: "tombstone" | "cancel_by_key" | "fence"; readonly request: RequestTemplate; readonly raised: Match };
+  | {
+      readonly kind: "tombstone" | "cancel_by_key" | "fence";
+      readonly request: RequestTemplate;
+      readonly raised: Match;
+    };
 
 /** What one answer of the provider means. Unmatched is `unknown`. */
 export type OutcomeMeaning =

@@ -1,4 +1,5 @@
 import { digestText } from "./digest.ts";
+import type { Instant } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 
 export type EventType =
@@ -38,6 +39,22 @@ const EVENT_DOMAIN = "writ.event.v1";
 
 export function eventHash(body: string): string {
   return digestText(EVENT_DOMAIN, body);
+}
+
+/** Numbers and chains the events of a commit whose moment is already known; elsewhere the database does the same. */
+export function chainEvents(
+  drafts: readonly EventDraft[],
+  at: Instant,
+): readonly (StoredEvent & { readonly type: EventType })[] {
+  const time = new Date(at).toISOString();
+  let prev: string | null = null;
+  return drafts.map((draft, index) => {
+    const n = index + 1;
+    const link = prev === null ? "null" : `"${prev}"`;
+    const body = `{"n":${n},"type":"${draft.type}","at":"${time}","actor":${JSON.stringify(draft.actor)},"data":${JSON.stringify(draft.data)},"prev":${link}}`;
+    prev = eventHash(body);
+    return { n, type: draft.type, body, hash: prev };
+  });
 }
 
 /** Undefined when every event names its predecessor by hash, from the first on; else the first break, in words. */

@@ -17,7 +17,8 @@ const OPERATION = /^op_[0-9a-f]{32}$/;
 
 /** Throws `invalid_request` for what could not be a tenant's name. */
 export function tenantId(text: string): TenantId {
-  if (!TENANT.test(text)) throw new Problem("invalid_request", `not a tenant id: use 1-63 of a-z, 0-9, "-", "_"`);
+  if (!TENANT.test(text))
+    throw new Problem("invalid_request", `not a tenant id: use 1-63 of a-z, 0-9, "-", "_"`);
   return text as TenantId;
 }
 

@@ -2,11 +2,19 @@ import type { Evidence } from "./attempt.ts";
 import type { Instant } from "./ids.ts";
 
 /** Who answered: a lookup of the contract, or a person. */
-export type FindingSource = { readonly lookup: string } | { readonly ruling: string } | { readonly completion: true };
+export type FindingSource =
+  | { readonly lookup: string }
+  | { readonly ruling: string }
+  | { readonly completion: true };
 
 /** What was learned by asking, or ruled by a person. `startedAt` is when the question left, on the database's clock. */
 export type Finding =
-  | { readonly kind: "confirmed"; readonly by: FindingSource; readonly startedAt: Instant; readonly evidence: Evidence }
+  | {
+      readonly kind: "confirmed";
+      readonly by: FindingSource;
+      readonly startedAt: Instant;
+      readonly evidence: Evidence;
+    }
   | {
       readonly kind: "absent";
       readonly by: FindingSource;
@@ -16,9 +24,19 @@ export type Finding =
       readonly sawBarrier?: boolean;
       readonly evidence?: Evidence;
     }
-  | { readonly kind: "unclear"; readonly by: FindingSource; readonly startedAt: Instant; readonly why: string }
+  | {
+      readonly kind: "unclear";
+      readonly by: FindingSource;
+      readonly startedAt: Instant;
+      readonly why: string;
+    }
   /** Something stands under our identity, but with another digest. */
-  | { readonly kind: "conflict"; readonly by: FindingSource; readonly startedAt: Instant; readonly evidence: Evidence };
+  | {
+      readonly kind: "conflict";
+      readonly by: FindingSource;
+      readonly startedAt: Instant;
+      readonly evidence: Evidence;
+    };
 
 /** What became of the attempt to raise the barrier. Only `raised` prevents; `refused` is never evidence. */
 export type BarrierState = "tried" | "raised" | "refused";

@@ -10,7 +10,12 @@ export interface JsonBounds {
   readonly valuesMax: number;
   readonly stringMax: number;
 }
-export const JSON_BOUNDS: JsonBounds = { bytesMax: 262_144, depthMax: 32, valuesMax: 20_000, stringMax: 131_072 };
+export const JSON_BOUNDS: JsonBounds = {
+  bytesMax: 262_144,
+  depthMax: 32,
+  valuesMax: 20_000,
+  stringMax: 131_072,
+};
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
@@ -72,7 +77,9 @@ class Reader {
   }
 
   private refuse(what: string): never {
-    const pointer = this.path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+    const pointer = this.path
+      .map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`)
+      .join("");
     const place = pointer === "" ? `character ${this.at}` : `${pointer} (character ${this.at})`;
     throw new Problem("malformed", `${what} at ${place}`, { at: pointer });
   }
@@ -93,7 +100,11 @@ class Reader {
     if (first === "{") return this.object(depth);
     if (first === "[") return this.array(depth);
     if (first === '"') return this.string();
-    for (const [word, value] of [["true", true], ["false", false], ["null", null]] as const) {
+    for (const [word, value] of [
+      ["true", true],
+      ["false", false],
+      ["null", null],
+    ] as const) {
       if (this.text.startsWith(word, this.at)) {
         this.at += word.length;
         return value;
@@ -156,7 +167,8 @@ class Reader {
       const plain = PLAIN.exec(this.text)?.[0] ?? "";
       out += plain;
       this.at += plain.length;
-      if (out.length > this.bounds.stringMax) this.refuse(`a string longer than ${this.bounds.stringMax} characters`);
+      if (out.length > this.bounds.stringMax)
+        this.refuse(`a string longer than ${this.bounds.stringMax} characters`);
       const next = this.text[this.at];
       if (next === '"') break;
       if (next === undefined) this.refuse("a string without its end");
@@ -189,8 +201,10 @@ class Reader {
     const value = Number(text);
     if (!Number.isFinite(value)) this.refuse("a number out of range");
     if (Object.is(value, -0)) this.refuse("the number -0");
-    if (Number.isInteger(value) && !Number.isSafeInteger(value)) this.refuse("an integer beyond 2^53-1 (send it as a string)");
-    if (!sameDecimal(text, String(value))) this.refuse("a number that a double cannot hold exactly (send it as a string)");
+    if (Number.isInteger(value) && !Number.isSafeInteger(value))
+      this.refuse("an integer beyond 2^53-1 (send it as a string)");
+    if (!sameDecimal(text, String(value)))
+      this.refuse("a number that a double cannot hold exactly (send it as a string)");
     this.at += text.length;
     return value;
   }
@@ -222,7 +236,8 @@ export function canonicalJson(value: Json): string {
   let text = "";
   for (const name of members) {
     const member = object[name];
-    if (member !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
+    if (member !== undefined)
+      text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
   }
   return `{${text}}`;
 }

@@ -71,7 +71,12 @@ export type Happening =
   | { readonly type: "learned"; readonly claimId: string; readonly outcome: Outcome; readonly at: Instant }
   | { readonly type: "lease_ended"; readonly at: Instant }
   /** `settles` and `repeatable` are judged by recovery.ts from the contract at the moment of recording. */
-  | { readonly type: "found"; readonly finding: Finding; readonly settles: "settled" | "barred" | "no"; readonly repeatable: boolean }
+  | {
+      readonly type: "found";
+      readonly finding: Finding;
+      readonly settles: "settled" | "barred" | "no";
+      readonly repeatable: boolean;
+    }
   | { readonly type: "barring"; readonly at: Instant }
   | { readonly type: "barred"; readonly raised: boolean };
 
@@ -95,8 +100,12 @@ export function openAttempts(progress: Pick<Progress, "attempts" | "inquiry">): 
 }
 
 /** The latest definite no, if any attempt got one. */
-export function finalRefusal(progress: Pick<Progress, "attempts">): Extract<Outcome, { kind: "refused" }> | undefined {
-  const refusals = progress.attempts.flatMap((attempt) => (attempt.outcome?.kind === "refused" ? [attempt.outcome] : []));
+export function finalRefusal(
+  progress: Pick<Progress, "attempts">,
+): Extract<Outcome, { kind: "refused" }> | undefined {
+  const refusals = progress.attempts.flatMap((attempt) =>
+    attempt.outcome?.kind === "refused" ? [attempt.outcome] : [],
+  );
   return refusals.at(-1);
 }
 
@@ -104,16 +113,19 @@ export function finalRefusal(progress: Pick<Progress, "attempts">): Extract<Outc
 export function advance<P extends Progress>(before: P, happening: Happening): Step<P> {
   switch (happening.type) {
     case "authorized":
-      if (before.state !== "proposed" && before.state !== "authorized") return misplaced(before, happening.type);
+      if (before.state !== "proposed" && before.state !== "authorized")
+        return misplaced(before, happening.type);
       return moved(before, { state: "authorized", authorization: happening.authorization });
     case "reopened":
       if (before.state !== "authorized") return misplaced(before, happening.type);
       return moved(before, { state: "proposed" });
     case "denied":
-      if (before.state !== "proposed" && before.state !== "authorized") return misplaced(before, happening.type);
+      if (before.state !== "proposed" && before.state !== "authorized")
+        return misplaced(before, happening.type);
       return moved(before, { state: "rejected", reason: happening.reason });
     case "claimed":
-      if (before.state !== "authorized" && !(before.state === "unknown" && happening.repeat)) return misplaced(before, "claimed");
+      if (before.state !== "authorized" && !(before.state === "unknown" && happening.repeat))
+        return misplaced(before, "claimed");
       return moved(before, { state: "executing", attempts: [...before.attempts, happening.attempt] });
     case "lease_ended":
       return leaseEnded(before, happening.at);
@@ -126,13 +138,17 @@ export function advance<P extends Progress>(before: P, happening: Happening): St
       return moved(before, { inquiry: { ...before.inquiry, barrier: "tried", barrierAt: happening.at } });
     case "barred":
       if (settled(before)) return moved(before, {});
-      return moved(before, { inquiry: { ...before.inquiry, barrier: happening.raised ? "raised" : "refused" } });
+      return moved(before, {
+        inquiry: { ...before.inquiry, barrier: happening.raised ? "raised" : "refused" },
+      });
   }
 }
 
 function moved<P extends Progress>(before: P, change: Partial<Progress>, alarm?: string): Step<P> {
   const progress = { ...before, ...change };
-  return alarm === undefined ? { ok: true, progress } : { ok: true, progress: { ...progress, attention: alarm }, alarm };
+  return alarm === undefined
+    ? { ok: true, progress }
+    : { ok: true, progress: { ...progress, attention: alarm }, alarm };
 }
 
 function misplaced<P extends Progress>(before: P, what: string): Step<P> {
@@ -141,7 +157,8 @@ function misplaced<P extends Progress>(before: P, what: string): Step<P> {
 
 function leaseEnded<P extends Progress>(before: P, at: Instant): Step<P> {
   const claim = before.attempts.at(-1);
-  if (before.state !== "executing" || claim === undefined || at < claim.leaseUntil) return misplaced(before, "lease_ended");
+  if (before.state !== "executing" || claim === undefined || at < claim.leaseUntil)
+    return misplaced(before, "lease_ended");
   // An ended lease says nothing about the effect: never a repeat, always a question.
   return moved(before, { state: "unknown" });
 }
@@ -150,13 +167,20 @@ function leaseEnded<P extends Progress>(before: P, at: Instant): Step<P> {
 function learned<P extends Progress>(before: P, claimId: string, outcome: Outcome, at: Instant): Step<P> {
   const known = before.attempts.find((attempt) => attempt.claimId === claimId);
   if (known === undefined) return { ok: false, why: `no attempt of this operation has the claim ${claimId}` };
-  const attempts = before.attempts.map((attempt) => (attempt === known ? learn(known, outcome, at) : attempt));
+  const attempts = before.attempts.map((attempt) =>
+    attempt === known ? learn(known, outcome, at) : attempt,
+  );
   const kept = attempts.find((attempt) => attempt.claimId === claimId)?.outcome;
   if (settled(before)) {
     const lied = before.state === "rejected" && kept?.kind === "confirmed";
-    return moved(before, { attempts }, lied ? "an effect appeared after the operation was rejected: the contract is wrong" : undefined);
+    return moved(
+      before,
+      { attempts },
+      lied ? "an effect appeared after the operation was rejected: the contract is wrong" : undefined,
+    );
   }
-  if (kept?.kind === "confirmed") return moved(before, { state: "succeeded", attempts, evidence: kept.evidence });
+  if (kept?.kind === "confirmed")
+    return moved(before, { state: "succeeded", attempts, evidence: kept.evidence });
   return fold({ ...before, attempts }, true);
 }
 
@@ -165,7 +189,8 @@ function fold<P extends Progress>(progress: P, repeatable: boolean): Step<P> {
   const openNow = openAttempts(progress);
   const claim = progress.attempts.at(-1);
   // A live claim goes on whatever an older attempt reports: its own outcome, or the end of its lease, moves the operation.
-  if (progress.state === "executing" && claim !== undefined && claim.outcome === undefined) return moved(progress, {});
+  if (progress.state === "executing" && claim !== undefined && claim.outcome === undefined)
+    return moved(progress, {});
   if (openNow.length > 0) return moved(progress, { state: "unknown" });
   const no = finalRefusal(progress);
   if (no !== undefined) {
@@ -174,7 +199,9 @@ function fold<P extends Progress>(progress: P, repeatable: boolean): Step<P> {
   }
   // Behind a barrier nothing of this operation can be applied any more, so there is nothing left to permit.
   const again = repeatable && progress.inquiry.barrier === undefined;
-  return again ? moved(progress, { state: "authorized" }) : moved(progress, { state: "rejected", reason: "not_applied" });
+  return again
+    ? moved(progress, { state: "authorized" })
+    : moved(progress, { state: "rejected", reason: "not_applied" });
 }
 
 function found<P extends Progress>(before: P, happening: Extract<Happening, { type: "found" }>): Step<P> {
@@ -183,11 +210,17 @@ function found<P extends Progress>(before: P, happening: Extract<Happening, { ty
   if (settled(before)) {
     const lied =
       (before.state === "rejected" && finding.kind === "confirmed") ||
-      (before.state === "succeeded" && (finding.kind === "conflict" || (finding.kind === "absent" && settles !== "no")));
-    return moved(before, { inquiry }, lied ? `a ${finding.kind} finding contradicts the settled state: the contract is wrong` : undefined);
+      (before.state === "succeeded" &&
+        (finding.kind === "conflict" || (finding.kind === "absent" && settles !== "no")));
+    return moved(
+      before,
+      { inquiry },
+      lied ? `a ${finding.kind} finding contradicts the settled state: the contract is wrong` : undefined,
+    );
   }
   if (before.state !== "unknown" && before.state !== "executing") return misplaced(before, "found");
-  if (finding.kind === "confirmed") return moved(before, { state: "succeeded", inquiry, evidence: finding.evidence });
+  if (finding.kind === "confirmed")
+    return moved(before, { state: "succeeded", inquiry, evidence: finding.evidence });
   if (finding.kind === "absent" && settles !== "no") return fold({ ...before, inquiry }, repeatable);
   return moved(before, { inquiry });
 }

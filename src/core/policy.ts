@@ -43,7 +43,8 @@ export function combine(opinions: readonly Opinion[], policyVersion: string, epo
     obligations: opinions.flatMap((opinion) => opinion.obligations),
   };
   if (opinions.length === 0) return { ...all, effect: "deny", why: "no policy speaks for this" };
-  if (denial !== undefined) return { ...all, effect: "deny", policies: denial.policies, why: denial.why ?? `denied by ${denial.of}` };
+  if (denial !== undefined)
+    return { ...all, effect: "deny", policies: denial.policies, why: denial.why ?? `denied by ${denial.of}` };
   if (!opinions.some((opinion) => opinion.effect === "review")) return { ...all, effect: "allow" };
   const why = all.requirements[0]?.reason;
   return why === undefined ? { ...all, effect: "review" } : { ...all, effect: "review", why };
@@ -55,9 +56,27 @@ export function sameAnswer(old: Pick<Decision, "effect" | "obligations">, fresh:
 }
 
 /** Autonomy is earned: without a fresh drill a person is asked, unless the operator chose otherwise. */
-export function autonomyOpinion(autonomy: "drilled" | "allowed" | "never", drilled: boolean): Opinion | undefined {
+export function autonomyOpinion(
+  autonomy: "drilled" | "allowed" | "never",
+  drilled: boolean,
+): Opinion | undefined {
   if (autonomy === "allowed" || (autonomy === "drilled" && drilled)) return undefined;
-  const reason = autonomy === "never" ? "this tool always asks a person" : "no fresh drill has shown what this provider does when an answer is lost";
-  const requirement: Requirement = { role: "approver", quorum: 1, withinMs: 15 * 60_000, by: "second_person", reason };
-  return { of: "autonomy", effect: "review", policies: [`autonomy.${autonomy}`], requirements: [requirement], obligations: [] };
+  const reason =
+    autonomy === "never"
+      ? "this tool always asks a person"
+      : "no fresh drill has shown what this provider does when an answer is lost";
+  const requirement: Requirement = {
+    role: "approver",
+    quorum: 1,
+    withinMs: 15 * 60_000,
+    by: "second_person",
+    reason,
+  };
+  return {
+    of: "autonomy",
+    effect: "review",
+    policies: [`autonomy.${autonomy}`],
+    requirements: [requirement],
+    obligations: [],
+  };
 }

@@ -13,6 +13,7 @@ export const PROBLEMS = {
   revoked: 403,
   not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   cancelled: 409,
   superseded: 409,
   provider_refused: 409,
@@ -28,18 +29,32 @@ export const PROBLEMS = {
   precondition_failed: 412,
   too_large: 413,
   unsupported_media_type: 415,
+  misdirected: 421,
   invalid: 422,
   unknown_tool: 422,
   version_required: 422,
   key_reused: 422,
   limit_exceeded: 429,
+  headers_too_large: 431,
   internal: 500,
   overloaded: 503,
   halted: 503,
   ledger_unavailable: 503,
+  not_ready: 503,
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEMS;
+
+/** RFC 9457 3.1.1: the `type` of a problem is an absolute URI that never changes. Nobody has to be able to fetch it. */
+export function problemType(code: ProblemCode): string {
+  return `https://writ.dev/problems/${code}`;
+}
+
+/** The code in words: one short text for each type, never for one occurrence (RFC 9457 3.1.3). */
+export function problemTitle(code: ProblemCode): string {
+  const text = code.replaceAll(/[_-]/g, " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 export interface ProblemDetails {
   /** One sentence: what the caller should do now. */

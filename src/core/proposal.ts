@@ -1,5 +1,5 @@
 import { digestOf } from "./digest.ts";
-import { operationId, type OperationId } from "./ids.ts";
+import { type OperationId, operationId } from "./ids.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { Problem } from "./problem.ts";
 import type { Tool } from "./tool.ts";
@@ -61,16 +61,24 @@ export function proposal(claims: ProposalClaims, intentKey: string | undefined):
 function opaqueVersion(version: string | number): string {
   if (typeof version === "number") {
     if (!Number.isSafeInteger(version) || version < 0) {
-      throw new Problem("invalid", "expectedVersion must be a non-negative integer or an opaque string", { at: "/expectedVersion" });
+      throw new Problem("invalid", "expectedVersion must be a non-negative integer or an opaque string", {
+        at: "/expectedVersion",
+      });
     }
     return String(version);
   }
   // RFC 9110 13.1.1: If-Match compares strongly, so a weak validator never matches, and `*` expects nothing in particular.
   if (version === "*" || /^W\//i.test(version)) {
-    throw new Problem("invalid", 'expectedVersion must name one exact version: "*" and weak validators (W/"…") are refused', { at: "/expectedVersion" });
+    throw new Problem(
+      "invalid",
+      'expectedVersion must name one exact version: "*" and weak validators (W/"…") are refused',
+      { at: "/expectedVersion" },
+    );
   }
   if (!/^[\x20-\x7e]{1,256}$/.test(version)) {
-    throw new Problem("invalid", "expectedVersion must be 1-256 printable ASCII characters", { at: "/expectedVersion" });
+    throw new Problem("invalid", "expectedVersion must be 1-256 printable ASCII characters", {
+      at: "/expectedVersion",
+    });
   }
   return version;
 }
@@ -78,7 +86,11 @@ function opaqueVersion(version: string | number): string {
 function bareKey(text: string): string {
   const bare = /^"(.*)"$/.exec(text)?.[1] ?? text;
   if (!INTENT_KEY.test(bare) || bare.includes('"') || bare.includes("\\")) {
-    throw new Problem("invalid_request", "Idempotency-Key must be 1-200 visible ASCII characters, bare or in double quotes", { at: "Idempotency-Key" });
+    throw new Problem(
+      "invalid_request",
+      "Idempotency-Key must be 1-200 visible ASCII characters, bare or in double quotes",
+      { at: "Idempotency-Key" },
+    );
   }
   return bare;
 }
@@ -92,7 +104,11 @@ export function demand(tool: Tool, proposed: Proposal): void {
     });
   }
   if (tool.expectedVersion === "required" && proposed.expectedVersion === undefined) {
-    throw new Problem("version_required", `${tool.name} needs expectedVersion: the version that this change was decided against`, { at: "/expectedVersion" });
+    throw new Problem(
+      "version_required",
+      `${tool.name} needs expectedVersion: the version that this change was decided against`,
+      { at: "/expectedVersion" },
+    );
   }
   if (tool.expectedVersion === "none" && proposed.expectedVersion !== undefined) {
     throw new Problem("invalid", `${tool.name} takes no expectedVersion`, { at: "/expectedVersion" });

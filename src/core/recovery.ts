@@ -12,13 +12,21 @@ export interface Sending {
   readonly expiresAt: Instant;
 }
 
-export type Gate = { readonly open: true } | { readonly open: false; readonly why: "lease" | "pause" | "expiry" | "window" };
+export type Gate =
+  | { readonly open: true }
+  | { readonly open: false; readonly why: "lease" | "pause" | "expiry" | "window" };
 
 /**
  * May this attempt's bytes leave now? `clock` is the database's clock, never later than it really is by more than was added to it;
  * `sinceClaimMs` starts before the claim was sent and is the larger of monotonic and wall time.
  */
-export function maySend(progress: Pick<Progress, "attempts" | "inquiry">, sending: Sending, contract: Contract, clock: Instant, sinceClaimMs: number): Gate {
+export function maySend(
+  progress: Pick<Progress, "attempts" | "inquiry">,
+  sending: Sending,
+  contract: Contract,
+  clock: Instant,
+  sinceClaimMs: number,
+): Gate {
   const reach = clock + contract.maxPauseMs + contract.requestLifeMs;
   if (clock >= sending.leaseUntil) return { open: false, why: "lease" };
   if (sinceClaimMs >= contract.maxPauseMs) return { open: false, why: "pause" };
@@ -44,8 +52,12 @@ function provedAbsent(attempt: Attempt, progress: Pick<Progress, "inquiry">): bo
 }
 
 /** Claim time of the first attempt (before number `beforeN`) that is not proved absent. */
-export function firstSentAt(progress: Pick<Progress, "attempts" | "inquiry">, beforeN = Number.POSITIVE_INFINITY): Instant | undefined {
-  return progress.attempts.find((attempt) => attempt.n < beforeN && !provedAbsent(attempt, progress))?.claimedAt;
+export function firstSentAt(
+  progress: Pick<Progress, "attempts" | "inquiry">,
+  beforeN = Number.POSITIVE_INFINITY,
+): Instant | undefined {
+  return progress.attempts.find((attempt) => attempt.n < beforeN && !provedAbsent(attempt, progress))
+    ?.claimedAt;
 }
 
 /** Claim time of the latest attempt that is not proved absent. */
@@ -54,25 +66,47 @@ export function lastSentAt(progress: Pick<Progress, "attempts" | "inquiry">): In
 }
 
 /** Would the provider recognize one more request of this operation as the same one? */
-export function identityUsable(progress: Pick<Progress, "attempts" | "inquiry">, contract: Contract, clock: Instant): boolean {
+export function identityUsable(
+  progress: Pick<Progress, "attempts" | "inquiry">,
+  contract: Contract,
+  clock: Instant,
+): boolean {
   const { identity, precondition } = contract;
-  if (identity.kind === "none" || progress.inquiry.barrier !== undefined || progress.inquiry.conflict === true) return false;
+  if (
+    identity.kind === "none" ||
+    progress.inquiry.barrier !== undefined ||
+    progress.inquiry.conflict === true
+  )
+    return false;
   if (identity.kind === "same_version") {
-    const holds = precondition.kind !== "none" && precondition.atomic === "probed" && precondition.versions === "never_return";
+    const holds =
+      precondition.kind !== "none" &&
+      precondition.atomic === "probed" &&
+      precondition.versions === "never_return";
     if (!holds) return false;
   }
   const first = firstSentAt(progress);
-  return first === undefined || windowAllows(contract, first, clock + contract.maxPauseMs + contract.requestLifeMs);
+  return (
+    first === undefined || windowAllows(contract, first, clock + contract.maxPauseMs + contract.requestLifeMs)
+  );
 }
 
 /** When an authoritative lookup must have *started* for "nothing there" to mean "nothing, ever". Undefined: never. */
-export function settlesAt(progress: Pick<Progress, "attempts" | "inquiry">, contract: Contract, lagMs: number): Instant | undefined {
+export function settlesAt(
+  progress: Pick<Progress, "attempts" | "inquiry">,
+  contract: Contract,
+  lagMs: number,
+): Instant | undefined {
   if (contract.settle.kind === "unbounded") return undefined;
   return (lastSentAt(progress) ?? 0) + contract.settle.forMs + lagMs;
 }
 
 /** What an absence amounts to: it settles, it is barred, or it is forgotten. Everything else never settles. */
-export function judgeAbsence(progress: Progress, finding: Finding, contract: Contract): "settled" | "barred" | "no" {
+export function judgeAbsence(
+  progress: Progress,
+  finding: Finding,
+  contract: Contract,
+): "settled" | "barred" | "no" {
   if (finding.kind !== "absent" || !finding.authoritative) return "no";
   // A provider that called our repeat a duplicate has the effect, whatever a lookup does not see.
   if (duplicateMeansEffect(progress, contract)) return "no";
@@ -93,7 +127,8 @@ export interface Standing {
 /** The standing that the clock and the contract alone can tell; revocations and halts are the caller's to add. */
 export function standingOf(progress: Progress, contract: Contract, clock: Instant): Standing {
   const expiresAt = progress.authorization?.expiresAt ?? 0;
-  if (clock + contract.maxPauseMs + contract.requestLifeMs >= expiresAt) return { live: false, why: "expired" };
+  if (clock + contract.maxPauseMs + contract.requestLifeMs >= expiresAt)
+    return { live: false, why: "expired" };
   if (progress.attempts.length >= contract.attemptsMax) return { live: false, why: "attempts_spent" };
   return { live: true };
 }
@@ -116,7 +151,11 @@ const SLOW_LOOK_MS = 10 * 60_000;
 export function next(contract: Contract, progress: Progress, standing: Standing, clock: Instant): Plan {
   if (settled(progress)) throw new Error("a settled operation has no next step");
   if (progress.inquiry.conflict === true || answered(progress, "mismatch") !== undefined) {
-    return { do: "person", row: 1, why: "another content stands under this operation's identity at the provider" };
+    return {
+      do: "person",
+      row: 1,
+      why: "another content stands under this operation's identity at the provider",
+    };
   }
   const duplicate = duplicatePlan(contract, progress, clock);
   if (duplicate !== undefined) return duplicate;
@@ -127,23 +166,38 @@ export function next(contract: Contract, progress: Progress, standing: Standing,
   const usable = identityUsable(progress, contract, clock);
   const answer = last?.outcome?.kind === "lost" ? last.outcome.answer : undefined;
   if (answer === "accepted" && contract.completion !== undefined && clock < lookUntil(contract, progress)) {
-    return { do: "poll", row: 6, at: Math.max(last?.learnedAt ?? 0, progress.inquiry.lastStartedAt ?? 0) + contract.completion.everyMs };
+    return {
+      do: "poll",
+      row: 6,
+      at: Math.max(last?.learnedAt ?? 0, progress.inquiry.lastStartedAt ?? 0) + contract.completion.everyMs,
+    };
   }
-  if (standing.live && usable && busy(contract, answer)) return { do: "repeat", row: 7, at: repeatAt(contract, progress) };
+  if (standing.live && usable && busy(contract, answer))
+    return { do: "repeat", row: 7, at: repeatAt(contract, progress) };
   const looking = authoritativePlan(contract, progress, usable && standing.live && no === undefined, clock);
   if (looking !== undefined) return looking;
-  const markerOnly = answer === "duplicate" && contract.identity.kind !== "none" && contract.identity.duplicateMeans === "marker_only";
-  if (standing.live && usable && no === undefined && !markerOnly) return { do: "repeat", row: 11, at: repeatAt(contract, progress) };
+  const markerOnly =
+    answer === "duplicate" &&
+    contract.identity.kind !== "none" &&
+    contract.identity.duplicateMeans === "marker_only";
+  if (standing.live && usable && no === undefined && !markerOnly)
+    return { do: "repeat", row: 11, at: repeatAt(contract, progress) };
   return askingPlan(contract, progress, clock);
 }
 
 function answered(progress: Progress, answer: string): Attempt | undefined {
-  return progress.attempts.findLast((attempt) => attempt.outcome?.kind === "lost" && attempt.outcome.answer === answer);
+  return progress.attempts.findLast(
+    (attempt) => attempt.outcome?.kind === "lost" && attempt.outcome.answer === answer,
+  );
 }
 
 function busy(contract: Contract, answer: string | undefined): boolean {
   if (answer === "in_flight") return true;
-  return answer === "duplicate" && contract.identity.kind !== "none" && contract.identity.duplicateMeans === "effect_or_in_flight";
+  return (
+    answer === "duplicate" &&
+    contract.identity.kind !== "none" &&
+    contract.identity.duplicateMeans === "effect_or_in_flight"
+  );
 }
 
 /** "I have seen this" proves the effect at once, or once whatever was in flight has settled, or never, as the contract says. */
@@ -151,8 +205,11 @@ function duplicateMeansEffect(progress: Progress, contract: Contract): boolean {
   const attempt = answered(progress, "duplicate");
   if (attempt === undefined || contract.identity.kind === "none") return false;
   if (contract.identity.duplicateMeans === "effect") return true;
-  if (contract.identity.duplicateMeans === "marker_only" || contract.settle.kind === "unbounded") return false;
-  const earlier = progress.attempts.filter((other) => other.n < attempt.n && !provedAbsent(other, progress)).at(-1);
+  if (contract.identity.duplicateMeans === "marker_only" || contract.settle.kind === "unbounded")
+    return false;
+  const earlier = progress.attempts
+    .filter((other) => other.n < attempt.n && !provedAbsent(other, progress))
+    .at(-1);
   return earlier !== undefined && attempt.claimedAt > earlier.claimedAt + contract.settle.forMs;
 }
 
@@ -163,7 +220,11 @@ function duplicatePlan(contract: Contract, progress: Progress, clock: Instant): 
   const asked = (progress.inquiry.lastStartedAt ?? 0) >= (attempt.learnedAt ?? 0);
   if (lookup !== undefined && !asked) return { do: "look_up", row: 3, lookup: lookup.name, at: clock };
   const seen = attempt.outcome?.kind === "lost" ? (attempt.outcome.seen ?? {}) : {};
-  return { do: "succeed", row: 3, evidence: { kind: "duplicate_answer", data: { attempt: attempt.n, ...seen } } };
+  return {
+    do: "succeed",
+    row: 3,
+    evidence: { kind: "duplicate_answer", data: { attempt: attempt.n, ...seen } },
+  };
 }
 
 /** Rows 4, 5, 9 and 10: nothing is open any more. */
@@ -177,36 +238,50 @@ function closedPlan(contract: Contract, progress: Progress, clock: Instant): Pla
 }
 
 /** Row 8: ask, then bar if a repeat is out of the question, else wait until "nothing there" can be believed. */
-function authoritativePlan(contract: Contract, progress: Progress, repeatable: boolean, clock: Instant): Plan | undefined {
+function authoritativePlan(
+  contract: Contract,
+  progress: Progress,
+  repeatable: boolean,
+  clock: Instant,
+): Plan | undefined {
   const lookup = authoritativeLookup(contract);
   const sent = lastSentAt(progress);
   if (lookup === undefined || sent === undefined) return undefined;
   const { lastStartedAt, barrier, barrierAt, unclearInRow } = progress.inquiry;
   const look = (at: Instant): Plan => ({ do: "look_up", row: 8, lookup: lookup.name, at });
   if (lastStartedAt === undefined || lastStartedAt <= sent) return look(clock);
-  if (unclearInRow >= contract.unclearMax) return personPlan(8, `the lookup "${lookup.name}" stayed unclear ${unclearInRow} times`, clock, true);
+  if (unclearInRow >= contract.unclearMax)
+    return personPlan(8, `the lookup "${lookup.name}" stayed unclear ${unclearInRow} times`, clock, true);
   if (!repeatable && contract.barrier.kind !== "none") {
     if (barrier === undefined) return { do: "bar", row: 8 };
     if (barrierAt !== undefined && lastStartedAt <= barrierAt) return look(clock);
   }
   const at = settlesAt(progress, contract, lookup.lagMs);
   // Without a bound on what was sent, looking can never settle an absence: the later rows decide.
-  return at === undefined ? undefined : look(Math.max(at + 1, lastStartedAt + backoffMs(contract, unclearInRow + 1)));
+  return at === undefined
+    ? undefined
+    : look(Math.max(at + 1, lastStartedAt + backoffMs(contract, unclearInRow + 1)));
 }
 
 /** Rows 12 and 13: no repeat is safe. */
 function askingPlan(contract: Contract, progress: Progress, clock: Instant): Plan {
   const lookup = contract.lookup[0];
-  if (lookup === undefined) return personPlan(13, "the provider offers nothing to ask and no safe repeat", clock, false);
+  if (lookup === undefined)
+    return personPlan(13, "the provider offers nothing to ask and no safe repeat", clock, false);
   const { lastStartedAt, looked, unclearInRow } = progress.inquiry;
-  if (unclearInRow >= contract.unclearMax) return personPlan(12, `the lookup "${lookup.name}" stayed unclear ${unclearInRow} times`, clock, true);
-  if (clock >= lookUntil(contract, progress)) return personPlan(13, "looking found nothing, and not finding proves nothing here", clock, true);
-  const at = lastStartedAt === undefined ? clock : Math.max(clock, lastStartedAt + backoffMs(contract, looked));
+  if (unclearInRow >= contract.unclearMax)
+    return personPlan(12, `the lookup "${lookup.name}" stayed unclear ${unclearInRow} times`, clock, true);
+  if (clock >= lookUntil(contract, progress))
+    return personPlan(13, "looking found nothing, and not finding proves nothing here", clock, true);
+  const at =
+    lastStartedAt === undefined ? clock : Math.max(clock, lastStartedAt + backoffMs(contract, looked));
   return { do: "look_up", row: 12, lookup: lookup.name, at };
 }
 
 function personPlan(row: number, why: string, clock: Instant, lookAgain: boolean): Plan {
-  return lookAgain ? { do: "person", row, why, lookAgainAt: clock + SLOW_LOOK_MS } : { do: "person", row, why };
+  return lookAgain
+    ? { do: "person", row, why, lookAgainAt: clock + SLOW_LOOK_MS }
+    : { do: "person", row, why };
 }
 
 function lookUntil(contract: Contract, progress: Progress): Instant {
@@ -216,11 +291,18 @@ function lookUntil(contract: Contract, progress: Progress): Instant {
 
 /** Doubling from the contract's first delay to its last; jitter is added where randomness lives. */
 export function backoffMs(contract: Contract, times: number): number {
-  return Math.min(contract.backoff.maxMs, contract.backoff.firstMs * 2 ** Math.min(20, Math.max(0, times - 1)));
+  return Math.min(
+    contract.backoff.maxMs,
+    contract.backoff.firstMs * 2 ** Math.min(20, Math.max(0, times - 1)),
+  );
 }
 
 function repeatAt(contract: Contract, progress: Progress): Instant {
   const last = progress.attempts.at(-1);
-  const asked = last?.outcome?.kind === "absent" || last?.outcome?.kind === "lost" ? (last.outcome.retryAfterMs ?? 0) : 0;
-  return (last?.learnedAt ?? last?.leaseUntil ?? 0) + Math.max(asked, backoffMs(contract, progress.attempts.length));
+  const asked =
+    last?.outcome?.kind === "absent" || last?.outcome?.kind === "lost" ? (last.outcome.retryAfterMs ?? 0) : 0;
+  return (
+    (last?.learnedAt ?? last?.leaseUntil ?? 0) +
+    Math.max(asked, backoffMs(contract, progress.attempts.length))
+  );
 }

@@ -117,12 +117,17 @@ function checkBody(written: Written): void {
   }
 }
 
+// What Writ itself keeps beside them.
+const TAKEN = new Set(["attempt", "status", "lookup", "completion", "digest"]);
+
 /** What is kept as evidence: name → JSON Pointer, or `header:Name`. */
 export function parsePicks(written: Written): Picks {
   const picks = textsOf(written);
   for (const [name, from] of Object.entries(picks)) {
     if (!/^[A-Za-z][A-Za-z0-9_]{0,31}\??$/.test(name))
       refuse(written, `"${name}" is not a name for evidence; use letters, digits and "_"`);
+    if (TAKEN.has(name.replace("?", "")))
+      refuse(written, `"${name}" is kept by Writ itself; choose another name`);
     if (!from.startsWith("/") && !/^header:[A-Za-z0-9-]+$/.test(from))
       refuse(written, `"${from}" is neither a JSON Pointer nor "header:Name"`);
   }

@@ -1,5 +1,5 @@
-import type { Json } from "./json.ts";
 import type { TenantId } from "./ids.ts";
+import type { Json } from "./json.ts";
 
 /** One step of authority that a parent gave a client. Records live in the ledger; a token only names one. */
 export interface DelegationLink {
@@ -25,7 +25,9 @@ export function chainOf(session: Session): Json {
 }
 
 /** Everybody through whom this authority ran: none of them gives a second person's approval or ruling. */
-export function peopleInChain(session: Pick<Session, "principalId" | "clientId" | "delegation">): ReadonlySet<string> {
+export function peopleInChain(
+  session: Pick<Session, "principalId" | "clientId" | "delegation">,
+): ReadonlySet<string> {
   const people = new Set([session.principalId, session.clientId]);
   for (const link of session.delegation) people.add(link.delegator).add(link.holder);
   return people;

@@ -44,7 +44,8 @@ export function withDefaults(schema: JsonObject, given: JsonObject): JsonObject 
   if (properties === null || typeof properties !== "object" || Array.isArray(properties)) return given;
   const filled: Record<string, Json> = { ...given };
   for (const [name, rule] of Object.entries(properties as JsonObject)) {
-    if (Object.hasOwn(filled, name) || rule === null || typeof rule !== "object" || Array.isArray(rule)) continue;
+    if (Object.hasOwn(filled, name) || rule === null || typeof rule !== "object" || Array.isArray(rule))
+      continue;
     const value = (rule as JsonObject)["default"];
     if (value !== undefined) filled[name] = value;
   }

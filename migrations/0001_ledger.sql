@@ -5,9 +5,10 @@ create function writ_now() returns timestamptz language sql stable as $$ select 
 create function writ_clock() returns timestamptz language sql volatile as $$ select clock_timestamp() $$;
 
 -- Milliseconds since 1970, the only form in which a time leaves the database.
-create function writ_ms(at timestamptz) returns bigint language sql immutable strict
+-- Declared no stricter than their bodies, so that the planner can write the bodies in their place.
+create function writ_ms(at timestamptz) returns bigint language sql stable
   as $$ select floor(extract(epoch from at) * 1000)::bigint $$;
-create function writ_at(ms bigint) returns timestamptz language sql immutable strict
+create function writ_at(ms bigint) returns timestamptz language sql stable
   as $$ select to_timestamp(ms / 1000.0) $$;
 
 -- An immutable table says no to whoever tries.
@@ -161,11 +162,6 @@ create table receipts (
 create trigger receipts_immutable before update or delete on receipts
   for each row execute function writ_immutable();
 
--- base64url without padding (RFC 4648 section 5) of the SHA-256 over domain, zero byte, text: what core/digest.ts computes.
-create function writ_event_hash(body text) returns text language sql immutable strict as $$
-  select 'sha-256:' || translate(rtrim(encode(sha256('\x777269742e6576656e742e763100'::bytea || convert_to(body, 'UTF8')), 'base64'), '='), '+/', '-_')
-$$;
-
 -- Numbers, dates and chains the events of one commit. `drafts` holds {type, actor, data} where actor and data are JSON texts.
 create function writ_chain(last_n int, last_hash text, at timestamptz, drafts jsonb)
   returns table (n int, type text, body text, hash text) language plpgsql stable as $$
@@ -180,7 +176,8 @@ begin
     type := draft ->> 'type';
     body := '{"n":' || n || ',"type":"' || type || '","at":"' || time || '","actor":' || (draft ->> 'actor') ||
             ',"data":' || (draft ->> 'data') || ',"prev":' || coalesce('"' || hash || '"', 'null') || '}';
-    hash := writ_event_hash(body);
+    -- What core/digest.ts computes: base64url without padding of the SHA-256 over "writ.event.v1", a zero byte, and the text.
+    hash := 'sha-256:' || translate(rtrim(encode(sha256('\x777269742e6576656e742e763100'::bytea || convert_to(body, 'UTF8')), 'base64'), '='), '+/', '-_');
     return next;
   end loop;
 end $$;

@@ -36,16 +36,27 @@ export function startWorker(ports: Ports, bounds: WorkerBounds = WORKER_BOUNDS):
   };
 }
 
-async function run(ports: Ports, bounds: WorkerBounds, inHand: Map<Promise<void>, Operation>, signal: AbortSignal): Promise<void> {
+async function run(
+  ports: Ports,
+  bounds: WorkerBounds,
+  inHand: Map<Promise<void>, Operation>,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const took = await take(ports, bounds, inHand, signal);
     if (took === "full") await Promise.race([...inHand.keys(), ports.clock.sleep(bounds.idleMs, signal)]);
-    else if (took === "nothing") await ports.clock.sleep(bounds.idleMs * (0.75 + ports.entropy.fraction() / 2), signal);
+    else if (took === "nothing")
+      await ports.clock.sleep(bounds.idleMs * (0.75 + ports.entropy.fraction() / 2), signal);
     else if (took === "away") await ports.clock.sleep(AWAY_MS, signal);
   }
 }
 
-async function take(ports: Ports, bounds: WorkerBounds, inHand: Map<Promise<void>, Operation>, signal: AbortSignal): Promise<"some" | "nothing" | "full" | "away"> {
+async function take(
+  ports: Ports,
+  bounds: WorkerBounds,
+  inHand: Map<Promise<void>, Operation>,
+  signal: AbortSignal,
+): Promise<"some" | "nothing" | "full" | "away"> {
   const max = bounds.atOnceMax - inHand.size;
   if (max <= 0) return "full";
   const working = [...inHand.values()];
@@ -53,8 +64,14 @@ async function take(ports: Ports, bounds: WorkerBounds, inHand: Map<Promise<void
     const { value: due, clock } = await ports.ledger.due({
       max: Math.min(max, bounds.providerMax, bounds.tenantMax),
       reserveMs: RESERVE_MS,
-      exceptProviders: busy(working.map((operation) => operation.provider), bounds.providerMax),
-      exceptTenants: busy(working.map((operation) => operation.tenantId), bounds.tenantMax),
+      exceptProviders: busy(
+        working.map((operation) => operation.provider),
+        bounds.providerMax,
+      ),
+      exceptTenants: busy(
+        working.map((operation) => operation.tenantId),
+        bounds.tenantMax,
+      ),
     });
     // Picked while we were told to stop: it is due again when the reservation ends.
     if (signal.aborted) return "nothing";
@@ -66,7 +83,12 @@ async function take(ports: Ports, bounds: WorkerBounds, inHand: Map<Promise<void
   }
 }
 
-function begin(ports: Ports, operation: Operation, clock: number, inHand: Map<Promise<void>, Operation>): void {
+function begin(
+  ports: Ports,
+  operation: Operation,
+  clock: number,
+  inHand: Map<Promise<void>, Operation>,
+): void {
   const work = step(ports, operation, clock).finally(() => inHand.delete(work));
   inHand.set(work, operation);
 }

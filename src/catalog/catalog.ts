@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
-import type { TenantId } from "./core/ids.ts";
-import { Problem } from "./core/problem.ts";
-import { type Tool, toolDigest } from "./core/tool.ts";
+import type { TenantId } from "../core/ids.ts";
+import { Problem } from "../core/problem.ts";
+import { type Tool, toolDigest } from "../core/tool.ts";
+import type { Catalog, Connector, Definition, Ledger, OfferedTool } from "../service/ports.ts";
 import { schemaValidator } from "./schema.ts";
-import type { Catalog, Connector, Definition, Ledger, OfferedTool } from "./service/ports.ts";
 
 /** A configured provider: how to reach it, and what its settings are called by content. */
 export interface Provider {
@@ -41,7 +41,8 @@ export function catalog(source: CatalogSource): Catalog {
       return entry;
     },
     tenantKey: (tenantId) => {
-      const key = keys.get(tenantId) ?? createHmac("sha256", source.secret).update(`writ.tenant.${tenantId}`).digest();
+      const key =
+        keys.get(tenantId) ?? createHmac("sha256", source.secret).update(`writ.tenant.${tenantId}`).digest();
       keys.set(tenantId, key);
       return key;
     },
@@ -55,6 +56,16 @@ export function definitionsOf(tools: readonly Tool[]): readonly Definition[] {
 
 function offer(tool: Tool, source: CatalogSource): OfferedTool {
   const provider = source.providers.get(tool.provider);
-  if (provider === undefined) throw new Problem("invalid", `${tool.name} names the provider "${tool.provider}", which is not configured`);
-  return { tool, digest: toolDigest(tool), settingsDigest: provider.settingsDigest, connector: provider.connector, validate: schemaValidator(tool.input) };
+  if (provider === undefined)
+    throw new Problem(
+      "invalid",
+      `${tool.name} names the provider "${tool.provider}", which is not configured`,
+    );
+  return {
+    tool,
+    digest: toolDigest(tool),
+    settingsDigest: provider.settingsDigest,
+    connector: provider.connector,
+    validate: schemaValidator(tool.input),
+  };
 }

@@ -2,8 +2,8 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formatsPlugin from "ajv-formats";
 import { RE2JS } from "re2js";
-import type { JsonObject } from "./core/json.ts";
-import { Problem } from "./core/problem.ts";
+import type { JsonObject } from "../core/json.ts";
+import { Problem } from "../core/problem.ts";
 
 /** A pattern that runs in time linear in its input, whoever wrote it. Ajv names it by `toString`, so that must be the source. */
 const linearPattern = Object.assign(
@@ -42,7 +42,8 @@ export function schemaValidator(schema: JsonObject): (value: JsonObject) => void
 }
 
 function invalid(error: ErrorObject): Problem {
-  const extra = error.keyword === "additionalProperties" ? `/${String(error.params["additionalProperty"])}` : "";
+  const extra =
+    error.keyword === "additionalProperties" ? `/${String(error.params["additionalProperty"])}` : "";
   const missing = error.keyword === "required" ? `/${String(error.params["missingProperty"])}` : "";
   const at = `/arguments${error.instancePath}${extra}${missing}`;
   return new Problem("invalid", `${at} ${error.message ?? "is not valid"}`, { at });

@@ -62,6 +62,23 @@ export interface Operation extends Progress {
   readonly expiresAt: Instant;
 }
 
+/** An operation before the ledger has dated it. */
+export type NewOperation = Omit<
+  Operation,
+  | "revision"
+  | "createdAt"
+  | "updatedAt"
+  | "expiresAt"
+  | "settledAt"
+  | "dueAt"
+  | "attempts"
+  | "inquiry"
+  | "authorization"
+  | "attention"
+  | "evidence"
+  | "currentVersion"
+>;
+
 /** What happened. Each is allowed in some states only (section 4 of the protocol); anything else is a bug that stops the request. */
 export type Happening =
   | { readonly type: "authorized"; readonly authorization: Authorization }

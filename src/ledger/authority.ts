@@ -26,7 +26,12 @@ export async function authority(database: Database, tenantId: TenantId): Promise
 
 export async function halt(database: Database, tenantId: TenantId, asked: Omit<Halt, "at">): Promise<Halt> {
   const [, rows] = await database.flight([
-    raise(tenantId, "halted", asked.actor, { halt: asked.id, scope: asked.scope, name: asked.name ?? null, reason: asked.reason }),
+    raise(tenantId, "halted", asked.actor, {
+      halt: asked.id,
+      scope: asked.scope,
+      name: asked.name ?? null,
+      reason: asked.reason,
+    }),
     sql`insert into halts (tenant_id, id, scope, name, reason, actor, at)
       values (${tenantId}, ${asked.id}, ${asked.scope}, ${asked.name ?? null}, ${asked.reason}, ${asked.actor}, writ_clock())
       on conflict (tenant_id, id) do update set id = excluded.id returning writ_ms(at) as at_ms`,
@@ -35,7 +40,12 @@ export async function halt(database: Database, tenantId: TenantId, asked: Omit<H
   return { ...asked, at: row?.at_ms ?? 0 };
 }
 
-export async function lift(database: Database, tenantId: TenantId, haltId: string, actor: string): Promise<boolean> {
+export async function lift(
+  database: Database,
+  tenantId: TenantId,
+  haltId: string,
+  actor: string,
+): Promise<boolean> {
   const [, rows] = await database.flight([
     raise(tenantId, "lifted", actor, { halt: haltId }),
     sql`update halts set lifted_at = writ_clock(), lifted_by = ${actor}
@@ -44,7 +54,12 @@ export async function lift(database: Database, tenantId: TenantId, haltId: strin
   return rows?.rowCount === 1;
 }
 
-export async function raiseEpoch(database: Database, tenantId: TenantId, why: string, actor: string): Promise<number> {
+export async function raiseEpoch(
+  database: Database,
+  tenantId: TenantId,
+  why: string,
+  actor: string,
+): Promise<number> {
   const [rows] = await database.flight([raise(tenantId, "raised", actor, { why })]);
   const [row] = (rows?.rows ?? []) as readonly { epoch: number }[]; // The one returned column.
   return row?.epoch ?? 0;
@@ -55,7 +70,11 @@ const KEEP = `insert into definitions (tenant_id, digest, body, kept_at)
   order by i.digest on conflict do nothing`;
 
 /** Offering other tools than before ends what was decided under the earlier ones; offering the same ends nothing. */
-export async function enroll(database: Database, tenantId: TenantId, definitions: readonly Definition[]): Promise<void> {
+export async function enroll(
+  database: Database,
+  tenantId: TenantId,
+  definitions: readonly Definition[],
+): Promise<void> {
   const digest = digestOf("writ.catalog.v1", definitions.map((definition) => definition.digest).sort());
   const items = definitions.map((definition) => ({ digest: definition.digest, body: definition.tool }));
   await database.flight([
@@ -69,7 +88,11 @@ export async function enroll(database: Database, tenantId: TenantId, definitions
   ]);
 }
 
-export async function definition(database: Database, tenantId: TenantId, digest: string): Promise<Definition | undefined> {
+export async function definition(
+  database: Database,
+  tenantId: TenantId,
+  digest: string,
+): Promise<Definition | undefined> {
   const { rows } = await database.read<{ body: Definition["tool"] }>(
     sql`select body from definitions where tenant_id = ${tenantId} and digest = ${digest}`,
   );

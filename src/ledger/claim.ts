@@ -13,13 +13,19 @@ import { recordAnswers, recordingItem } from "./record.ts";
 import { draftsOf, permissionOf, uuidOf } from "./rows.ts";
 
 /** Claims many operations in one commit and one flight; their effects are elsewhere. */
-export async function claimBatch(database: Database, claimings: readonly Claiming[]): Promise<readonly ClaimAnswer[]> {
+export async function claimBatch(
+  database: Database,
+  claimings: readonly Claiming[],
+): Promise<readonly ClaimAnswer[]> {
   const answers = await database.flight(claimQueries(claimings));
   return claimAnswers(claimings, answers.at(-1)?.rows);
 }
 
 /** Claims, performs and settles in one transaction: effects in our own database. */
-export async function claimLocalBatch(database: Database, claimings: readonly Claiming[]): Promise<readonly ClaimAnswer[]> {
+export async function claimLocalBatch(
+  database: Database,
+  claimings: readonly Claiming[],
+): Promise<readonly ClaimAnswer[]> {
   try {
     return await performBatch(database, claimings, undefined);
   } catch (error) {
@@ -31,25 +37,44 @@ export async function claimLocalBatch(database: Database, claimings: readonly Cl
 
 function knownOutcome(error: unknown): Outcome | undefined {
   if (error instanceof EffectRefused) return error.outcome;
-  if (error instanceof RolledBack && error.sqlState === "WR001") return { kind: "refused", reason: "expired", detail: error.message };
+  if (error instanceof RolledBack && error.sqlState === "WR001")
+    return { kind: "refused", reason: "expired", detail: error.message };
   return undefined;
 }
 
-async function performBatch(database: Database, claimings: readonly Claiming[], known: Outcome | undefined): Promise<readonly ClaimAnswer[]> {
+async function performBatch(
+  database: Database,
+  claimings: readonly Claiming[],
+  known: Outcome | undefined,
+): Promise<readonly ClaimAnswer[]> {
   return database.transaction(async (tx) => {
     const locked = await tx.all(claimQueries(claimings));
     const answers = claimAnswers(claimings, locked.at(-1)?.rows);
     const claims = answers.flatMap((answer, index) => localClaim(answer, claimings[index]));
-    const recordings = known === undefined ? await performAll(tx, claims) : claims.map((claim) => claim.work.settle(claim.claimed, known, claim.clock));
+    const recordings =
+      known === undefined
+        ? await performAll(tx, claims)
+        : claims.map((claim) => claim.work.settle(claim.claimed, known, claim.clock));
     const recorded = await finish(tx, recordings, known === undefined);
     const done = new Map(recorded.map((operation) => [operation.id, operation]));
-    return answers.map((answer) => (answer.kind === "claimed" ? { ...answer, operation: done.get(answer.operation.id) ?? answer.operation } : answer));
+    return answers.map((answer) =>
+      answer.kind === "claimed"
+        ? { ...answer, operation: done.get(answer.operation.id) ?? answer.operation }
+        : answer,
+    );
   });
 }
 
-async function finish(tx: Transaction, recordings: readonly Recording[], guarded: boolean): Promise<readonly Operation[]> {
+async function finish(
+  tx: Transaction,
+  recordings: readonly Recording[],
+  guarded: boolean,
+): Promise<readonly Operation[]> {
   const items = recordings.map((recording, ord) => {
-    const freshUntil = guarded && recording.progress.state === "succeeded" ? (recording.operation.authorization?.expiresAt ?? null) : null;
+    const freshUntil =
+      guarded && recording.progress.state === "succeeded"
+        ? (recording.operation.authorization?.expiresAt ?? null)
+        : null;
     return recordingItem(recording, ord, freshUntil);
   });
   if (items.length === 0) {
@@ -89,7 +114,10 @@ function claimItem(claiming: Claiming, ord: number): JsonObject {
   return item as unknown as JsonObject; // Plain JSON: the interfaces only name its members.
 }
 
-function claimAnswers(claimings: readonly Claiming[], rows: readonly unknown[] | undefined): readonly ClaimAnswer[] {
+function claimAnswers(
+  claimings: readonly Claiming[],
+  rows: readonly unknown[] | undefined,
+): readonly ClaimAnswer[] {
   const found = (rows ?? []) as readonly ClaimRow[]; // The columns of CLAIM's last select.
   assert(found.length === claimings.length, "every claim is answered");
   return found.map((row) => {
@@ -97,7 +125,11 @@ function claimAnswers(claimings: readonly Claiming[], rows: readonly unknown[] |
     assert(claiming !== undefined, "an answer belongs to a claim of this batch");
     switch (row.verdict) {
       case "claimed":
-        return { kind: "claimed", operation: claimedOperation(claiming, row.revision ?? 0, row.at_ms), clock: row.at_ms };
+        return {
+          kind: "claimed",
+          operation: claimedOperation(claiming, row.revision ?? 0, row.at_ms),
+          clock: row.at_ms,
+        };
       case "changed":
         return { kind: "changed" };
       case "expired":
@@ -118,5 +150,12 @@ function claimedOperation(claiming: Claiming, revision: number, at: Instant): Op
     leaseUntil: at + ticket.leaseMs,
   };
   const { attention: _cleared, ...rest } = operation;
-  return { ...rest, revision, state: "executing", attempts: [...operation.attempts, attempt], updatedAt: at, dueAt: attempt.leaseUntil };
+  return {
+    ...rest,
+    revision,
+    state: "executing",
+    attempts: [...operation.attempts, attempt],
+    updatedAt: at,
+    dueAt: attempt.leaseUntil,
+  };
 }

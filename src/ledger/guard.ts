@@ -1,4 +1,6 @@
 import { type Query, statement } from "../database/sql.ts";
+import type { Opening } from "../service/ports.ts";
+import { keysItem } from "./opening.ts";
 
 /**
  * The locks of one batch, always in this order: authority, intent keys, look-alikes (then operations, then the effects' own rows).
@@ -30,7 +32,8 @@ export function lockAuthority(tenants: Iterable<string>): Query {
   return statement(AUTHORITY, [JSON.stringify([...new Set(tenants)])]);
 }
 
-/** `items` is the JSON text of the batch's recordset. */
-export function lockIntents(items: string): readonly Query[] {
+/** One row for each intent key and each look-alike: whoever comes second waits here for the first. */
+export function lockIntents(openings: readonly Opening[]): readonly Query[] {
+  const items = JSON.stringify(openings.map(keysItem));
   return [statement(KEYS, [items]), statement(LOOKALIKES, [items])];
 }

@@ -19,7 +19,7 @@ const CLAIM = `with item as materialized (select * from jsonb_to_recordset($1::j
   judged as materialized (
     select i.*, l.event_count, l.event_hash, l.tried, clock.at, a.epoch as epoch_now,
       case when l.id is null or l.revision <> i.revision then 'changed'
-           when a.epoch <> i.epoch then 'stale_authority'
+           when a.epoch is distinct from i.epoch then 'stale_authority'
            when l.expires_at <= clock.at then 'expired'
            else 'claimed' end as verdict
     from item i cross join clock

@@ -1,10 +1,18 @@
 import { canonicalJson, type Json } from "../core/json.ts";
 import type { Operation } from "../core/operation.ts";
 import { Problem } from "../core/problem.ts";
-import { coalesce, type Coalescer, Overloaded } from "../database/coalesce.ts";
+import { type Coalescer, coalesce, Overloaded } from "../database/coalesce.ts";
 import { CommitUnknown, RolledBack } from "../database/fault.ts";
 import type { Database } from "../database/pool.ts";
-import type { ClaimAnswer, Claiming, Ledger, OpenAnswer, Opening, RecordAnswer, Recording } from "../service/ports.ts";
+import type {
+  ClaimAnswer,
+  Claiming,
+  Ledger,
+  OpenAnswer,
+  Opening,
+  RecordAnswer,
+  Recording,
+} from "../service/ports.ts";
 import * as authority from "./authority.ts";
 import { claimBatch, claimLocalBatch } from "./claim.ts";
 import { EffectRefused } from "./local.ts";
@@ -31,10 +39,22 @@ export interface ClosableLedger extends Ledger {
 /** The Ledger port on PostgreSQL. Concurrent callers share statements and commits; each is answered for its own item. */
 export function postgresLedger(database: Database, bounds: LedgerBounds = LEDGER_BOUNDS): ClosableLedger {
   const opening = batches(bounds, (items: readonly Opening[]) => openBatch(database, items), openingKeys);
-  const openingLocal = batches(bounds, (items: readonly Opening[]) => openLocalBatch(database, items), openingKeys);
+  const openingLocal = batches(
+    bounds,
+    (items: readonly Opening[]) => openLocalBatch(database, items),
+    openingKeys,
+  );
   const claiming = batches(bounds, (items: readonly Claiming[]) => claimBatch(database, items), claimingKeys);
-  const claimingLocal = batches(bounds, (items: readonly Claiming[]) => claimLocalBatch(database, items), claimingKeys);
-  const recording = batches(bounds, (items: readonly Recording[]) => recordBatch(database, items), recordingKeys);
+  const claimingLocal = batches(
+    bounds,
+    (items: readonly Claiming[]) => claimLocalBatch(database, items),
+    claimingKeys,
+  );
+  const recording = batches(
+    bounds,
+    (items: readonly Recording[]) => recordBatch(database, items),
+    recordingKeys,
+  );
   return {
     open: (item) => open(item, database, item.local === undefined ? opening : openingLocal),
     claim: (item) => claim(item, database, item.local === undefined ? claiming : claimingLocal),
@@ -53,7 +73,9 @@ export function postgresLedger(database: Database, bounds: LedgerBounds = LEDGER
     enroll: (tenantId, definitions) => answered(authority.enroll(database, tenantId, definitions)),
     definition: (tenantId, digest) => answered(authority.definition(database, tenantId, digest)),
     close: async () => {
-      await Promise.all([opening, openingLocal, claiming, claimingLocal, recording].map((batch) => batch.close()));
+      await Promise.all(
+        [opening, openingLocal, claiming, claimingLocal, recording].map((batch) => batch.close()),
+      );
     },
   };
 }
@@ -61,7 +83,9 @@ export function postgresLedger(database: Database, bounds: LedgerBounds = LEDGER
 /** Never two items of one operation in one statement: a row takes one change at a time. */
 function claimingKeys(item: Claiming): readonly string[] {
   const keys = [`id ${item.operation.id}`];
-  return item.local === undefined ? keys : [...keys, `resource ${item.operation.tenantId} ${item.operation.resource}`];
+  return item.local === undefined
+    ? keys
+    : [...keys, `resource ${item.operation.tenantId} ${item.operation.resource}`];
 }
 
 function recordingKeys(item: Recording): readonly string[] {
@@ -70,46 +94,70 @@ function recordingKeys(item: Recording): readonly string[] {
 
 const TRIES_MAX = 5;
 
-function batches<I, O>(bounds: LedgerBounds, run: (items: readonly I[]) => Promise<readonly (O | Error)[]>, keysOf: (item: I) => readonly string[]): Coalescer<I, O> {
+function batches<I, O>(
+  bounds: LedgerBounds,
+  run: (items: readonly I[]) => Promise<readonly (O | Error)[]>,
+  keysOf: (item: I) => readonly string[],
+): Coalescer<I, O> {
   return coalesce<I, O>({
     run,
     keysOf,
     ...bounds,
     // What was rolled back left nothing; only then is trying again the same as trying.
     alone: (error) => error instanceof RolledBack || error instanceof EffectRefused,
-    again: (error, tries) => (error instanceof RolledBack && error.retryable && tries < TRIES_MAX ? 20 * 2 ** tries : undefined),
+    again: (error, tries) =>
+      error instanceof RolledBack && error.retryable && tries < TRIES_MAX ? 20 * 2 ** tries : undefined,
   });
 }
 
 /** A lost answer is asked for again under the same operation id: the guard's locks make the second try see the first. */
-async function open(item: Opening, database: Database, batch: Coalescer<Opening, OpenAnswer>): Promise<OpenAnswer> {
-  const submit = item.supersede === undefined ? () => batch.submit(item) : async () => thrown(await openSuperseding(database, item));
+async function open(
+  item: Opening,
+  database: Database,
+  batch: Coalescer<Opening, OpenAnswer>,
+): Promise<OpenAnswer> {
+  const submit =
+    item.supersede === undefined
+      ? () => batch.submit(item)
+      : async () => thrown(await openSuperseding(database, item));
   for (let tries = 1; ; tries++) {
     try {
       return await submit();
     } catch (error) {
-      if (error instanceof RolledBack && error.constraint === "operations_compensation") return { kind: "already_compensated" };
+      if (error instanceof RolledBack && error.constraint === "operations_compensation")
+        return { kind: "already_compensated" };
       // A row under our own id: an earlier try of ours did commit.
       const mine = error instanceof RolledBack && error.constraint === "operations_pkey";
-      if (tries >= TRIES_MAX || !(mine || error instanceof CommitUnknown)) throw refusal(error, item.operation.id);
+      if (tries >= TRIES_MAX || !(mine || error instanceof CommitUnknown))
+        throw refusal(error, item.operation.id);
     }
   }
 }
 
 /** A claim whose answer was lost is believed only when the row carries *its* claim id. */
-async function claim(item: Claiming, database: Database, batch: Coalescer<Claiming, ClaimAnswer>): Promise<ClaimAnswer> {
+async function claim(
+  item: Claiming,
+  database: Database,
+  batch: Coalescer<Claiming, ClaimAnswer>,
+): Promise<ClaimAnswer> {
   try {
     return await batch.submit(item);
   } catch (error) {
     if (!(error instanceof CommitUnknown)) throw refusal(error, item.operation.id);
     const held = await answered(reading.readLocked(database, item.operation.tenantId, item.operation.id));
     const mine = held?.value.attempts.find((attempt) => attempt.claimId === item.ticket.claimId);
-    return held === undefined || mine === undefined ? { kind: "changed" } : { kind: "claimed", operation: held.value, clock: held.clock };
+    return held === undefined || mine === undefined
+      ? { kind: "changed" }
+      : { kind: "claimed", operation: held.value, clock: held.clock };
   }
 }
 
 /** A recording whose answer was lost has happened if the next revision is the one that it would have made. */
-async function record(item: Recording, database: Database, batch: Coalescer<Recording, RecordAnswer>): Promise<RecordAnswer> {
+async function record(
+  item: Recording,
+  database: Database,
+  batch: Coalescer<Recording, RecordAnswer>,
+): Promise<RecordAnswer> {
   try {
     return await batch.submit(item);
   } catch (error) {
@@ -117,9 +165,18 @@ async function record(item: Recording, database: Database, batch: Coalescer<Reco
     const held = await answered(reading.readLocked(database, item.operation.tenantId, item.operation.id));
     if (held === undefined) return { kind: "changed" };
     if (held.value.revision === item.operation.revision) throw refusal(error, item.operation.id);
-    const wanted = recordedOperation(item, held.value.revision, held.value.updatedAt, held.value.settledAt ?? null);
-    const same = held.value.revision === item.operation.revision + 1 && canonical(wanted.attempts) === canonical(held.value.attempts);
-    return same && wanted.state === held.value.state ? { kind: "recorded", operation: held.value } : { kind: "changed" };
+    const wanted = recordedOperation(
+      item,
+      held.value.revision,
+      held.value.updatedAt,
+      held.value.settledAt ?? null,
+    );
+    const same =
+      held.value.revision === item.operation.revision + 1 &&
+      canonical(wanted.attempts) === canonical(held.value.attempts);
+    return same && wanted.state === held.value.state
+      ? { kind: "recorded", operation: held.value }
+      : { kind: "changed" };
   }
 }
 
@@ -144,14 +201,21 @@ async function answered<T>(work: Promise<T>): Promise<T> {
 function refusal(error: unknown, operationId: string | undefined): unknown {
   const named = operationId === undefined ? {} : { operationId };
   if (error instanceof Overloaded) {
-    return new Problem("overloaded", "too many proposals are waiting; nothing was stored", { retryAfterMs: 1000, next: "Send the same request again, with the same key." });
+    return new Problem("overloaded", "too many proposals are waiting; nothing was stored", {
+      retryAfterMs: 1000,
+      next: "Send the same request again, with the same key.",
+    });
   }
   if (error instanceof CommitUnknown || (error instanceof RolledBack && error.retryable)) {
-    const problem = new Problem("ledger_unavailable", "the ledger did not answer; whether the request was stored is not known", {
-      ...named,
-      retryAfterMs: 1000,
-      next: "Send the same request again with the same key: it is stored once.",
-    });
+    const problem = new Problem(
+      "ledger_unavailable",
+      "the ledger did not answer; whether the request was stored is not known",
+      {
+        ...named,
+        retryAfterMs: 1000,
+        next: "Send the same request again with the same key: it is stored once.",
+      },
+    );
     problem.cause = error;
     return problem;
   }

@@ -28,7 +28,10 @@ export class EffectRefused extends Error {
  * Performs the effects, each by its own statement in order of their resources, so that two batches lock in one order. An error ends
  * the transaction: for a lone effect it is its outcome, otherwise the batch is tried again one by one.
  */
-export async function performAll(tx: Transaction, claims: readonly LocalClaim[]): Promise<readonly Recording[]> {
+export async function performAll(
+  tx: Transaction,
+  claims: readonly LocalClaim[],
+): Promise<readonly Recording[]> {
   const ordered = [...claims].sort((a, b) => (a.claimed.resource < b.claimed.resource ? -1 : 1));
   const performed = await effects(tx, ordered);
   refuseTooMany(ordered, performed);
@@ -48,7 +51,13 @@ async function effects(tx: Transaction, claims: readonly LocalClaim[]): Promise<
     return await tx.all(claims.map((claim) => asQuery(claim.work.effect.perform)));
   } catch (error) {
     const lone = claims.length === 1 ? claims[0] : undefined;
-    if (lone === undefined || !(error instanceof RolledBack) || error.retryable || error.sqlState === undefined) throw error;
+    if (
+      lone === undefined ||
+      !(error instanceof RolledBack) ||
+      error.retryable ||
+      error.sqlState === undefined
+    )
+      throw error;
     throw new EffectRefused(lone.work.effect.judgeError(error.sqlState, error.message));
   }
 }
@@ -58,13 +67,23 @@ function refuseTooMany(claims: readonly LocalClaim[], performed: readonly Rows<u
   for (const [index, claim] of claims.entries()) {
     const rows = performed[index]?.rowCount ?? 0;
     if (rows <= claim.work.effect.rowsMax) continue;
-    throw new EffectRefused({ kind: "refused", reason: "provider_refused", detail: `the tool's SQL touched ${rows} rows, and may touch ${claim.work.effect.rowsMax}` });
+    throw new EffectRefused({
+      kind: "refused",
+      reason: "provider_refused",
+      detail: `the tool's SQL touched ${rows} rows, and may touch ${claim.work.effect.rowsMax}`,
+    });
   }
 }
 
 /** For the effects that touched nothing: what stands there instead. */
-async function found(tx: Transaction, claims: readonly LocalClaim[], performed: readonly Rows<unknown>[]): Promise<ReadonlyMap<LocalClaim, Answered>> {
-  const missed = claims.filter((claim, index) => performed[index]?.rowCount === 0 && claim.work.effect.read !== undefined);
+async function found(
+  tx: Transaction,
+  claims: readonly LocalClaim[],
+  performed: readonly Rows<unknown>[],
+): Promise<ReadonlyMap<LocalClaim, Answered>> {
+  const missed = claims.filter(
+    (claim, index) => performed[index]?.rowCount === 0 && claim.work.effect.read !== undefined,
+  );
   if (missed.length === 0) return new Map();
   const reads = await tx.all(missed.map((claim) => asQuery(claim.work.effect.read as Query))); // Filtered to those that have one.
   return new Map(missed.map((claim, index) => [claim, answered(reads[index] ?? { rows: [], rowCount: 0 })]));

@@ -5,8 +5,13 @@ const ITEM = `item as materialized (select * from jsonb_to_recordset($1::jsonb) 
     principal_id text, client_id text, intent_key text, proposal_digest text, content_digest text, action text, digest text,
     effect_digest text, scope text, same_principal boolean, window_ms bigint, expected_version text, compensates uuid, supersedes uuid,
     execute text, note text, permission jsonb, permission_for_ms bigint, review_for_ms bigint, claim jsonb, lease_ms bigint, at_ms bigint,
-    attempts jsonb, inquiry jsonb, evidence jsonb, current_version text, attention text, due_ms bigint, events jsonb, receipt text,
-    fresh_until_ms bigint))`;
+    attempts jsonb, inquiry jsonb, evidence jsonb, current_version text, attention text, due_ms bigint, events jsonb, links jsonb,
+    event_count int, event_hash text, receipt text, fresh_until_ms bigint))`;
+
+/** What deciding needs to know; the rest of an item is only for storing. */
+const CANDIDATE = `item as materialized (select * from jsonb_to_recordset($1::jsonb) as i(
+    ord int, tenant_id text, id uuid, epoch bigint, principal_id text, intent_key text, proposal_digest text, content_digest text,
+    effect_digest text, scope text, same_principal boolean, window_ms bigint, compensates uuid, supersedes uuid, at_ms bigint))`;
 
 const CLOCK = `clock as materialized (select writ_clock() as at)`;
 
@@ -47,12 +52,21 @@ const ADMITTED = `admitted as materialized (
 const EVERYTHING = `admitted as materialized (select ord, 'open' as verdict, null::uuid as other, epoch from item)`;
 
 /** The moment that the item's own times count from: given, when the claim was made in an earlier statement of this transaction. */
-const STORED = `ready as materialized (
+const READY = `ready as materialized (
     select i.*, coalesce(writ_at(i.at_ms), clock.at) as at, clock.at as stored_at
     from item i join admitted a using (ord) cross join clock
-    where a.verdict = 'open' and writ_require(i.fresh_until_ms is null or clock.at < writ_at(i.fresh_until_ms), 'the permission ended before the commit')),
-  link as materialized (select r.ord, e.n, e.type, e.body, e.hash from ready r cross join lateral writ_chain(0, null, r.stored_at, r.events) e),
-  stored as (
+    where a.verdict = 'open' and writ_require(i.fresh_until_ms is null or clock.at < writ_at(i.fresh_until_ms), 'the permission ended before the commit'))`;
+
+/** Events are numbered, dated and chained by the database ... */
+const CHAINED = `link as materialized (select r.ord, r.tenant_id, r.id, r.stored_at as at, e.n, e.type, e.body, e.hash
+    from ready r cross join lateral writ_chain(0, null, r.stored_at, r.events) e),
+  tip as (select distinct on (ord) ord, n, hash from link order by ord, n desc)`;
+/** ... or were by us, when the moment was already known. */
+const LINKED = `link as materialized (select r.ord, r.tenant_id, r.id, r.at, e.n, e.type, e.body, e.hash
+    from ready r cross join lateral jsonb_to_recordset(r.links) as e(n int, type text, body text, hash text)),
+  tip as (select ord, event_count as n, event_hash as hash from ready)`;
+
+const STORED = `stored as (
     insert into operations (tenant_id, id, revision, state, reason, tool, tool_digest, provider, resource, principal_id, client_id, intent_key,
       action, digest, effect_digest, expected_version, compensates, supersedes, execute, note, permission, authorized_at, expires_at, attempts,
       inquiry, evidence, current_version, attention, event_count, event_hash, due_at, created_at, updated_at, settled_at)
@@ -70,12 +84,12 @@ const STORED = `ready as materialized (
         when 'unknown' then writ_at(r.due_ms)
       end,
       r.at, r.stored_at, case when r.state in ('succeeded', 'rejected') then r.stored_at end
-    from ready r join lateral (select l.n, l.hash from link l where l.ord = r.ord order by l.n desc limit 1) t on true
+    from ready r join tip t using (ord)
     order by r.tenant_id, r.id
     returning tenant_id, id),
   logged as (
     insert into events (tenant_id, operation_id, n, type, at, body, hash)
-    select r.tenant_id, r.id, l.n, l.type, r.stored_at, l.body, l.hash from link l join ready r using (ord) order by r.tenant_id, r.id, l.n),
+    select tenant_id, id, n, type, at, body, hash from link order by tenant_id, id, n),
   kept as (
     insert into receipts (tenant_id, operation_id, jws, at)
     select tenant_id, id, receipt, stored_at from ready where receipt is not null order by tenant_id, id)`;
@@ -90,13 +104,13 @@ const ANSWER = `select i.ord, a.verdict, a.other, a.epoch, writ_ms(coalesce(writ
   from item i join admitted a using (ord) cross join clock order by i.ord`;
 
 /** Decides and stores in one statement: for operations whose effect is elsewhere, or later, or never. */
-const OPEN = `with ${ITEM}, ${CLOCK}, ${ADMITTED}, ${STORED}, ${RELEASED} ${ANSWER}`;
+const OPEN = `with ${ITEM}, ${CLOCK}, ${ADMITTED}, ${READY}, ${CHAINED}, ${STORED}, ${RELEASED} ${ANSWER}`;
 
 /** Only decides: the effect in our own database comes between this and `STORE`, in the same transaction. */
-const ADMIT = `with ${ITEM}, ${CLOCK}, ${ADMITTED}, ${RELEASED} ${ANSWER}`;
+const ADMIT = `with ${CANDIDATE}, ${CLOCK}, ${ADMITTED}, ${RELEASED} ${ANSWER}`;
 
 /** Only stores what was admitted. A row that is there already ends the transaction, and the effect with it. */
-const STORE = `with ${ITEM}, ${CLOCK}, ${EVERYTHING}, ${STORED} ${ANSWER}`;
+const STORE = `with ${ITEM}, ${CLOCK}, ${EVERYTHING}, ${READY}, ${LINKED}, ${STORED} ${ANSWER}`;
 
 export interface Admission {
   readonly ord: number;

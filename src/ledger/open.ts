@@ -3,24 +3,33 @@ import type { Outcome } from "../core/attempt.ts";
 import { type Instant, operationIdOf } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import { settled as isSettled } from "../core/operation.ts";
-import type { Database, Transaction } from "../database/pool.ts";
 import { RolledBack } from "../database/fault.ts";
+import type { Database, Transaction } from "../database/pool.ts";
 import type { OpenAnswer, Opening, Recording } from "../service/ports.ts";
 import { lockAuthority, lockIntents } from "./guard.ts";
 import { EffectRefused, type LocalClaim, performAll } from "./local.ts";
 import { type Admission, admitQuery, openQuery, storeQuery } from "./open-sql.ts";
-import { openedOperation, openingItem, recordedOperation, settledItem } from "./opening.ts";
+import { candidateItem, openedOperation, openingItem, recordedOperation, settledItem } from "./opening.ts";
 import { readMany } from "./read.ts";
 
 /** Decides and stores many proposals in one commit and one flight. Answers in order. */
-export async function openBatch(database: Database, openings: readonly Opening[]): Promise<readonly (OpenAnswer | Error)[]> {
-  const items = itemsText(openings);
-  const answers = await database.flight([lockAuthority(tenantsOf(openings)), ...lockIntents(items), openQuery(items)]);
+export async function openBatch(
+  database: Database,
+  openings: readonly Opening[],
+): Promise<readonly (OpenAnswer | Error)[]> {
+  const answers = await database.flight([
+    lockAuthority(tenantsOf(openings)),
+    ...lockIntents(openings),
+    openQuery(JSON.stringify(openings.map(openingItem))),
+  ]);
   return admissionAnswers(database, openings, (answers.at(-1)?.rows ?? []) as readonly Admission[]);
 }
 
 /** The same for effects in our own database: admitted, performed and settled in one transaction. */
-export async function openLocalBatch(database: Database, openings: readonly Opening[]): Promise<readonly (OpenAnswer | Error)[]> {
+export async function openLocalBatch(
+  database: Database,
+  openings: readonly Opening[],
+): Promise<readonly (OpenAnswer | Error)[]> {
   try {
     return await performBatch(database, openings, undefined);
   } catch (error) {
@@ -33,17 +42,25 @@ export async function openLocalBatch(database: Database, openings: readonly Open
 
 function knownOutcome(error: unknown): Outcome | undefined {
   if (error instanceof EffectRefused) return error.outcome;
-  if (error instanceof RolledBack && error.sqlState === "WR001") return { kind: "refused", reason: "expired", detail: error.message };
+  if (error instanceof RolledBack && error.sqlState === "WR001")
+    return { kind: "refused", reason: "expired", detail: error.message };
   return undefined;
 }
 
-async function performBatch(database: Database, openings: readonly Opening[], known: Outcome | undefined): Promise<readonly (OpenAnswer | Error)[]> {
+async function performBatch(
+  database: Database,
+  openings: readonly Opening[],
+  known: Outcome | undefined,
+): Promise<readonly (OpenAnswer | Error)[]> {
   const settled = new Map<number, Recording>();
   let storedAt = new Map<number, Instant>();
   const rows = await database.transaction(async (tx) => {
     const admissions = await admit(tx, openings);
     const claims = claimsOf(openings, admissions);
-    const recordings = known === undefined ? await performAll(tx, [...claims.values()]) : [...claims.values()].map((claim) => claim.work.settle(claim.claimed, known, claim.clock));
+    const recordings =
+      known === undefined
+        ? await performAll(tx, [...claims.values()])
+        : [...claims.values()].map((claim) => claim.work.settle(claim.claimed, known, claim.clock));
     for (const [index, ord] of [...claims.keys()].entries()) settled.set(ord, recordings[index] as Recording); // One recording for each claim.
     storedAt = await store(tx, openings, settled, known === undefined);
     return admissions;
@@ -52,18 +69,34 @@ async function performBatch(database: Database, openings: readonly Opening[], kn
   return answers.map((given, ord) => withRecording(given, settled.get(ord), storedAt.get(ord)));
 }
 
-function withRecording(given: OpenAnswer | Error, recording: Recording | undefined, at: Instant | undefined): OpenAnswer | Error {
-  if (recording === undefined || at === undefined || given instanceof Error || given.kind !== "opened") return given;
-  return { ...given, operation: recordedOperation(recording, 1, at, isSettled(recording.progress) ? at : null) };
+function withRecording(
+  given: OpenAnswer | Error,
+  recording: Recording | undefined,
+  at: Instant | undefined,
+): OpenAnswer | Error {
+  if (recording === undefined || at === undefined || given instanceof Error || given.kind !== "opened")
+    return given;
+  return {
+    ...given,
+    operation: recordedOperation(recording, 1, at, isSettled(recording.progress) ? at : null),
+  };
 }
 
 async function admit(tx: Transaction, openings: readonly Opening[]): Promise<readonly Admission[]> {
-  const items = itemsText(openings);
-  const answers = await tx.all([lockAuthority(tenantsOf(openings)), ...lockIntents(items), admitQuery(items)]);
+  const answers = await tx.all([
+    lockAuthority(tenantsOf(openings)),
+    ...lockIntents(openings),
+    admitQuery(JSON.stringify(openings.map(candidateItem))),
+  ]);
   return (answers.at(-1)?.rows ?? []) as readonly Admission[];
 }
 
-async function store(tx: Transaction, openings: readonly Opening[], settled: ReadonlyMap<number, Recording>, guarded: boolean): Promise<Map<number, Instant>> {
+async function store(
+  tx: Transaction,
+  openings: readonly Opening[],
+  settled: ReadonlyMap<number, Recording>,
+  guarded: boolean,
+): Promise<Map<number, Instant>> {
   if (settled.size === 0) {
     await tx.finish([]);
     return new Map();
@@ -72,7 +105,10 @@ async function store(tx: Transaction, openings: readonly Opening[], settled: Rea
   for (const [ord, recording] of settled) {
     const opening = openings[ord];
     assert(opening !== undefined, "a recording belongs to an opening of this batch");
-    const freshUntil = guarded && recording.progress.state === "succeeded" ? (recording.operation.authorization?.expiresAt ?? null) : null;
+    const freshUntil =
+      guarded && recording.progress.state === "succeeded"
+        ? (recording.operation.authorization?.expiresAt ?? null)
+        : null;
     items.push(settledItem(opening, recording, ord, freshUntil));
   }
   const [stored] = await tx.finish([storeQuery(JSON.stringify(items))]);
@@ -80,18 +116,21 @@ async function store(tx: Transaction, openings: readonly Opening[], settled: Rea
   return new Map(rows.map((row) => [row.ord, row.stored_ms]));
 }
 
-function claimsOf(openings: readonly Opening[], admissions: readonly Admission[]): ReadonlyMap<number, LocalClaim> {
+function claimsOf(
+  openings: readonly Opening[],
+  admissions: readonly Admission[],
+): ReadonlyMap<number, LocalClaim> {
   const claims = new Map<number, LocalClaim>();
   for (const admission of admissions) {
     const opening = openings[admission.ord];
     if (admission.verdict !== "open" || opening?.local === undefined) continue;
-    claims.set(admission.ord, { claimed: openedOperation(opening, admission.at_ms), work: opening.local, clock: admission.at_ms });
+    claims.set(admission.ord, {
+      claimed: openedOperation(opening, admission.at_ms),
+      work: opening.local,
+      clock: admission.at_ms,
+    });
   }
   return claims;
-}
-
-function itemsText(openings: readonly Opening[]): string {
-  return JSON.stringify(openings.map(openingItem));
 }
 
 function tenantsOf(openings: readonly Opening[]): readonly string[] {
@@ -99,7 +138,11 @@ function tenantsOf(openings: readonly Opening[]): readonly string[] {
 }
 
 /** Admissions as answers. Only what was not opened needs another read. */
-export async function admissionAnswers(database: Database, openings: readonly Opening[], admissions: readonly Admission[]): Promise<readonly (OpenAnswer | Error)[]> {
+export async function admissionAnswers(
+  database: Database,
+  openings: readonly Opening[],
+  admissions: readonly Admission[],
+): Promise<readonly (OpenAnswer | Error)[]> {
   assert(admissions.length === openings.length, "every opening is answered");
   const others = admissions.flatMap((admission) => otherOf(admission, openings[admission.ord]));
   const known = await readMany(database, others);
@@ -110,14 +153,22 @@ export async function admissionAnswers(database: Database, openings: readonly Op
   });
 }
 
-function otherOf(admission: Admission, opening: Opening | undefined): readonly { tenantId: string; uuid: string }[] {
+function otherOf(
+  admission: Admission,
+  opening: Opening | undefined,
+): readonly { tenantId: string; uuid: string }[] {
   if (opening === undefined) return [];
   const uuid = admission.verdict === "mine" ? opening.operation.id.slice(3) : admission.other;
-  const wanted = admission.verdict === "mine" || admission.verdict === "replayed" || admission.verdict === "joined";
+  const wanted =
+    admission.verdict === "mine" || admission.verdict === "replayed" || admission.verdict === "joined";
   return wanted && uuid !== null ? [{ tenantId: opening.operation.tenantId, uuid }] : [];
 }
 
-function answerOf(admission: Admission, opening: Opening, known: Awaited<ReturnType<typeof readMany>>): OpenAnswer {
+function answerOf(
+  admission: Admission,
+  opening: Opening,
+  known: Awaited<ReturnType<typeof readMany>>,
+): OpenAnswer {
   const other = admission.other === null ? undefined : operationIdOf(admission.other);
   switch (admission.verdict) {
     case "open":

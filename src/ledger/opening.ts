@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Attempt } from "../core/attempt.ts";
+import { chainEvents } from "../core/event.ts";
 import type { Instant } from "../core/ids.ts";
 import { NO_INQUIRY } from "../core/inquiry.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -10,14 +11,12 @@ import { draftsOf, headOf, uuidOf } from "./rows.ts";
 /** Equal effects that settled longer ago than this are two intents. */
 const LOOKALIKE_WINDOW_MS = 10 * 60_000;
 
-/** What every statement about this opening is told. */
+/** What storing this opening takes. */
 export function openingItem(opening: Opening, ord: number): JsonObject {
   const { operation, decision, claim } = opening;
   const allowed = decision.effect === "allow";
   return {
-    ord,
-    ...keysItem(opening),
-    epoch: decision.epoch,
+    ...candidateItem(opening, ord),
     state: operation.state,
     reason: operation.reason ?? null,
     tool: operation.tool,
@@ -27,11 +26,7 @@ export function openingItem(opening: Opening, ord: number): JsonObject {
     client_id: operation.clientId,
     action: operation.action,
     digest: operation.digest,
-    same_principal: opening.lookalikes !== "tenant",
-    window_ms: LOOKALIKE_WINDOW_MS,
     expected_version: operation.expectedVersion ?? null,
-    compensates: operation.compensates === undefined ? null : uuidOf(operation.compensates),
-    supersedes: operation.supersedes === undefined ? null : uuidOf(operation.supersedes),
     execute: operation.execute,
     note: operation.note ?? null,
     permission: allowed ? permissionItem(opening) : null,
@@ -45,8 +40,22 @@ export function openingItem(opening: Opening, ord: number): JsonObject {
   };
 }
 
+/** What deciding whether it may be stored takes. */
+export function candidateItem(opening: Opening, ord: number): JsonObject {
+  const { operation, decision } = opening;
+  return {
+    ord,
+    ...keysItem(opening),
+    epoch: decision.epoch,
+    same_principal: opening.lookalikes !== "tenant",
+    window_ms: LOOKALIKE_WINDOW_MS,
+    compensates: operation.compensates === undefined ? null : uuidOf(operation.compensates),
+    supersedes: operation.supersedes === undefined ? null : uuidOf(operation.supersedes),
+  };
+}
+
 /** The part that guard.ts locks by. */
-function keysItem(opening: Opening): JsonObject {
+export function keysItem(opening: Opening): JsonObject {
   const { operation } = opening;
   return {
     tenant_id: operation.tenantId,
@@ -73,14 +82,23 @@ function lookalikeScope(opening: Opening): string | null {
 
 function permissionItem(opening: Opening): JsonObject {
   const { decision, operation } = opening;
-  return { digest: operation.digest, policyVersion: decision.policyVersion, epoch: decision.epoch, roles: opening.roles, policies: decision.policies, obligations: decision.obligations, approvals: [] };
+  return {
+    digest: operation.digest,
+    policyVersion: decision.policyVersion,
+    epoch: decision.epoch,
+    roles: opening.roles,
+    policies: decision.policies,
+    obligations: decision.obligations,
+    approvals: [],
+  };
 }
 
 /** Two openings that share one of these never ride in one batch: a set-based statement would see neither the other's row. */
 export function openingKeys(opening: Opening): readonly string[] {
   const { operation } = opening;
   const keys = [`id ${operation.id}`];
-  if (operation.intentKey !== undefined) keys.push(`key ${operation.tenantId} ${operation.principalId} ${operation.intentKey}`);
+  if (operation.intentKey !== undefined)
+    keys.push(`key ${operation.tenantId} ${operation.principalId} ${operation.intentKey}`);
   const scope = lookalikeScope(opening);
   if (scope !== null) keys.push(`effect ${operation.tenantId} ${scope} ${opening.effectDigest}`);
   if (opening.local !== undefined) keys.push(`resource ${operation.tenantId} ${operation.resource}`);
@@ -92,11 +110,33 @@ export function openingKeys(opening: Opening): readonly string[] {
 export function openedOperation(opening: Opening, at: Instant): Operation {
   const { operation, claim, decision } = opening;
   const attempts: Attempt[] =
-    claim === undefined ? [] : [{ n: 1, claimId: claim.claimId, worker: claim.worker, claimedAt: at, leaseUntil: at + claim.leaseMs }];
+    claim === undefined
+      ? []
+      : [
+          {
+            n: 1,
+            claimId: claim.claimId,
+            worker: claim.worker,
+            claimedAt: at,
+            leaseUntil: at + claim.leaseMs,
+          },
+        ];
   const expiresAt = at + (decision.effect === "allow" ? opening.permissionForMs : opening.reviewForMs);
-  const opened: Operation = { ...operation, revision: 1, expiresAt, createdAt: at, updatedAt: at, attempts, inquiry: NO_INQUIRY, ...due(opening, at, expiresAt) };
+  const opened: Operation = {
+    ...operation,
+    revision: 1,
+    expiresAt,
+    createdAt: at,
+    updatedAt: at,
+    attempts,
+    inquiry: NO_INQUIRY,
+    ...due(opening, at, expiresAt),
+  };
   if (decision.effect !== "allow") return opened;
-  const permission = permissionItem(opening) as unknown as Omit<NonNullable<Progress["authorization"]>, "authorizedAt" | "expiresAt">; // Built two functions above.
+  const permission = permissionItem(opening) as unknown as Omit<
+    NonNullable<Progress["authorization"]>,
+    "authorizedAt" | "expiresAt"
+  >; // Built two functions above.
   return { ...opened, authorization: { ...permission, authorizedAt: at, expiresAt } };
 }
 
@@ -114,23 +154,45 @@ function due(opening: Opening, at: Instant, expiresAt: Instant): { dueAt?: Insta
 }
 
 /** The item of an operation that was claimed, performed and settled before its row is written. */
-export function settledItem(opening: Opening, recording: Recording, ord: number, freshUntil: Instant | null): JsonObject {
+export function settledItem(
+  opening: Opening,
+  recording: Recording,
+  ord: number,
+  freshUntil: Instant | null,
+): JsonObject {
   const claimed = recording.operation;
   assert(claimed.attempts[0] !== undefined, "an effect is performed under a claim");
-  const { permission: _same, authorized_ms: _given, expires_ms: _ends, ...head } = headOf(recording.progress) as { [name: string]: JsonObject };
+  const links = chainEvents(
+    [...opening.events, ...recording.events],
+    claimed.createdAt,
+  ) as unknown as readonly (JsonObject & { readonly hash: string })[]; // Plain JSON.
+  const {
+    permission: _same,
+    authorized_ms: _given,
+    expires_ms: _ends,
+    ...head
+  } = headOf(recording.progress) as { [name: string]: JsonObject };
   return {
     ...openingItem(opening, ord),
     ...head,
     at_ms: claimed.createdAt,
     due_ms: recording.dueAt,
-    events: [...draftsOf(opening.events), ...draftsOf(recording.events)],
+    events: [],
+    links,
+    event_count: links.length,
+    event_hash: links.at(-1)?.hash ?? null,
     receipt: recording.receipt ?? null,
     fresh_until_ms: freshUntil,
   };
 }
 
 /** The operation after `recording` was written as its revision `revision`. */
-export function recordedOperation(recording: Recording, revision: number, at: Instant, settledAt: Instant | null): Operation {
+export function recordedOperation(
+  recording: Recording,
+  revision: number,
+  at: Instant,
+  settledAt: Instant | null,
+): Operation {
   const { dueAt: _before, settledAt: _was, ...rest } = { ...recording.operation, ...recording.progress };
   return {
     ...rest,

@@ -1,10 +1,10 @@
-import { type Instant, type OperationId, operationIdOf, type TenantId, uuidOf } from "../core/ids.ts";
 import type { StoredEvent } from "../core/event.ts";
+import { type Instant, type OperationId, operationIdOf, type TenantId, uuidOf } from "../core/ids.ts";
 import type { Operation } from "../core/operation.ts";
 import type { Database } from "../database/pool.ts";
 import { sql, statement } from "../database/sql.ts";
 import type { Change, ListQuery, Read } from "../service/ports.ts";
-import { OPERATION_COLUMNS, operationOf, type OperationRow } from "./rows.ts";
+import { OPERATION_COLUMNS, type OperationRow, operationOf } from "./rows.ts";
 
 const ONE = `select ${OPERATION_COLUMNS}, writ_ms(writ_clock()) as clock_ms from operations o where o.tenant_id = $1 and o.id = $2`;
 /** The row lock waits for whoever is writing: a plain read would prove only presence. */
@@ -19,20 +19,31 @@ const LIST = `select ${OPERATION_COLUMNS} from operations o
 
 type ClockedRow = OperationRow & { readonly clock_ms: Instant };
 
-export async function readOne(database: Database, tenantId: TenantId, id: OperationId): Promise<Read<Operation> | undefined> {
+export async function readOne(
+  database: Database,
+  tenantId: TenantId,
+  id: OperationId,
+): Promise<Read<Operation> | undefined> {
   const { rows } = await database.read<ClockedRow>(statement(ONE, [tenantId, uuidOf(id)]));
   const row = rows[0];
   return row === undefined ? undefined : { value: operationOf(row), clock: row.clock_ms };
 }
 
 /** After a lost answer: what the ledger really holds, once every writer of the row has ended. */
-export async function readLocked(database: Database, tenantId: TenantId, id: OperationId): Promise<Read<Operation> | undefined> {
+export async function readLocked(
+  database: Database,
+  tenantId: TenantId,
+  id: OperationId,
+): Promise<Read<Operation> | undefined> {
   const [rows] = await database.flight([statement(SETTLED_ONE, [tenantId, uuidOf(id)])]);
   const row = rows?.rows[0] as ClockedRow | undefined; // The same columns as ONE.
   return row === undefined ? undefined : { value: operationOf(row), clock: row.clock_ms };
 }
 
-export async function readMany(database: Database, names: readonly { tenantId: string; uuid: string }[]): Promise<ReadonlyMap<OperationId, Operation>> {
+export async function readMany(
+  database: Database,
+  names: readonly { tenantId: string; uuid: string }[],
+): Promise<ReadonlyMap<OperationId, Operation>> {
   if (names.length === 0) return new Map();
   const items = names.map((name) => ({ tenant_id: name.tenantId, id: name.uuid }));
   const { rows } = await database.read<OperationRow>(statement(MANY, [JSON.stringify(items)]));
@@ -40,7 +51,11 @@ export async function readMany(database: Database, names: readonly { tenantId: s
 }
 
 /** Newest first, by keyset. */
-export async function list(database: Database, tenantId: TenantId, query: ListQuery): Promise<readonly Operation[]> {
+export async function list(
+  database: Database,
+  tenantId: TenantId,
+  query: ListQuery,
+): Promise<readonly Operation[]> {
   const { rows } = await database.read<OperationRow>(
     statement(LIST, [
       tenantId,
@@ -57,14 +72,22 @@ export async function list(database: Database, tenantId: TenantId, query: ListQu
   return rows.map(operationOf);
 }
 
-export async function events(database: Database, tenantId: TenantId, id: OperationId): Promise<readonly StoredEvent[]> {
+export async function events(
+  database: Database,
+  tenantId: TenantId,
+  id: OperationId,
+): Promise<readonly StoredEvent[]> {
   const { rows } = await database.read<StoredEvent>(
     sql`select n, body, hash from events where tenant_id = ${tenantId} and operation_id = ${uuidOf(id)} order by n`,
   );
   return rows;
 }
 
-export async function receipt(database: Database, tenantId: TenantId, id: OperationId): Promise<string | undefined> {
+export async function receipt(
+  database: Database,
+  tenantId: TenantId,
+  id: OperationId,
+): Promise<string | undefined> {
   const { rows } = await database.read<{ jws: string }>(
     sql`select jws from receipts where tenant_id = ${tenantId} and operation_id = ${uuidOf(id)}`,
   );
@@ -97,6 +120,12 @@ export async function changes(
         where tenant_id = ${tenantId} and seq > ${afterSeq} and xid < pg_snapshot_xmin(pg_current_snapshot())
         order by seq limit ${max}`,
   );
-  const found = rows.map((row) => ({ seq: row.seq, operationId: operationIdOf(row.operation_id), type: row.type, n: row.n, at: row.at_ms }));
+  const found = rows.map((row) => ({
+    seq: row.seq,
+    operationId: operationIdOf(row.operation_id),
+    type: row.type,
+    n: row.n,
+    at: row.at_ms,
+  }));
   return { seq: found.at(-1)?.seq ?? afterSeq, changes: found };
 }

@@ -7,23 +7,32 @@ import { statement } from "../database/sql.ts";
 import type { DueQuery, Read, RecordAnswer, Recording } from "../service/ports.ts";
 import { type RecordRow, recordQuery } from "./head-sql.ts";
 import { recordedOperation } from "./opening.ts";
-import { draftsOf, headOf, OPERATION_COLUMNS, operationOf, type OperationRow, uuidOf } from "./rows.ts";
+import { draftsOf, headOf, OPERATION_COLUMNS, type OperationRow, operationOf, uuidOf } from "./rows.ts";
 
 /** Writes many new heads in one commit and one flight, each only over the revision it was made from. */
-export async function recordBatch(database: Database, recordings: readonly Recording[]): Promise<readonly RecordAnswer[]> {
+export async function recordBatch(
+  database: Database,
+  recordings: readonly Recording[],
+): Promise<readonly RecordAnswer[]> {
   const items = JSON.stringify(recordings.map((recording, ord) => recordingItem(recording, ord, null)));
   const [rows] = await database.flight([recordQuery(items)]);
   return recordAnswers(recordings, rows?.rows);
 }
 
-export function recordAnswers(recordings: readonly Recording[], rows: readonly unknown[] | undefined): readonly RecordAnswer[] {
+export function recordAnswers(
+  recordings: readonly Recording[],
+  rows: readonly unknown[] | undefined,
+): readonly RecordAnswer[] {
   const found = (rows ?? []) as readonly RecordRow[]; // The columns of RECORD's last select.
   assert(found.length === recordings.length, "every recording is answered");
   return found.map((row) => {
     const recording = recordings[row.ord];
     assert(recording !== undefined, "an answer belongs to a recording of this batch");
     if (row.revision === null || row.at_ms === null) return { kind: "changed" };
-    return { kind: "recorded", operation: recordedOperation(recording, row.revision, row.at_ms, row.settled_ms) };
+    return {
+      kind: "recorded",
+      operation: recordedOperation(recording, row.revision, row.at_ms, row.settled_ms),
+    };
   });
 }
 
@@ -49,7 +58,12 @@ const POSTPONE = `update operations o set due_at = writ_at(i.due_ms)
   where o.tenant_id = i.tenant_id and o.id = i.id and o.revision = i.revision`;
 
 export async function postpone(database: Database, operation: Operation, dueAt: Instant): Promise<void> {
-  const item = { tenant_id: operation.tenantId, id: uuidOf(operation.id), revision: operation.revision, due_ms: dueAt };
+  const item = {
+    tenant_id: operation.tenantId,
+    id: uuidOf(operation.id),
+    revision: operation.revision,
+    due_ms: dueAt,
+  };
   await database.flight([statement(POSTPONE, [JSON.stringify([item])])]);
 }
 
@@ -63,7 +77,9 @@ const DUE = `with picked as materialized (
   returning ${OPERATION_COLUMNS}, writ_ms(writ_clock()) as clock_ms`;
 
 export async function due(database: Database, query: DueQuery): Promise<Read<readonly Operation[]>> {
-  const [rows] = await database.flight([statement(DUE, [query.max, query.exceptProviders, query.exceptTenants, query.reserveMs])]);
+  const [rows] = await database.flight([
+    statement(DUE, [query.max, query.exceptProviders, query.exceptTenants, query.reserveMs]),
+  ]);
   const found = (rows?.rows ?? []) as readonly (OperationRow & { readonly clock_ms: Instant })[]; // DUE's own columns.
   return { value: found.map(operationOf), clock: found[0]?.clock_ms ?? 0 };
 }

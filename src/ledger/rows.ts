@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { Attempt, Evidence } from "../core/attempt.ts";
 import type { Authorization } from "../core/authorization.ts";
+import type { EventDraft } from "../core/event.ts";
 import { type Instant, operationIdOf, type TenantId, uuidOf } from "../core/ids.ts";
 import type { Inquiry } from "../core/inquiry.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Operation, Progress, Reason, State } from "../core/operation.ts";
-import type { EventDraft } from "../core/event.ts";
 
 /** The columns of `operations` as every statement selects them: times as milliseconds. */
 export const OPERATION_COLUMNS = `o.tenant_id, o.id, o.revision, o.state, o.reason, o.tool, o.tool_digest, o.provider, o.resource,
@@ -102,7 +102,11 @@ export function permissionOf(authorization: Authorization): Permission {
 
 /** Drafts as `writ_chain` takes them: actor and data as finished texts, so that the stored bytes are ours. */
 export function draftsOf(events: readonly EventDraft[]): readonly JsonObject[] {
-  return events.map((event) => ({ type: event.type, actor: JSON.stringify(event.actor), data: JSON.stringify(event.data) }));
+  return events.map((event) => ({
+    type: event.type,
+    actor: JSON.stringify(event.actor),
+    data: JSON.stringify(event.data),
+  }));
 }
 
 /** The moving part of an operation, as the statements that write it take it. */

@@ -10,7 +10,7 @@ import { admissionAnswers } from "./open.ts";
 import { type Admission, openQuery } from "./open-sql.ts";
 import { openingItem } from "./opening.ts";
 import { recordingItem } from "./record.ts";
-import { OPERATION_COLUMNS, operationOf, type OperationRow, uuidOf } from "./rows.ts";
+import { OPERATION_COLUMNS, type OperationRow, operationOf, uuidOf } from "./rows.ts";
 
 const OLD = `select ${OPERATION_COLUMNS}, writ_ms(writ_clock()) as clock_ms from operations o
   where o.tenant_id = $1 and o.id = $2 and o.principal_id = $3 for update of o`;
@@ -43,14 +43,15 @@ export async function openSuperseding(database: Database, opening: Opening): Pro
 
 async function replace(tx: Transaction, opening: Opening): Promise<readonly Admission[]> {
   const items = JSON.stringify([openingItem(opening, 0)]);
-  await tx.all([lockAuthority([opening.operation.tenantId]), ...lockIntents(items)]);
+  await tx.all([lockAuthority([opening.operation.tenantId]), ...lockIntents([opening])]);
   const old = await lockOld(tx, opening);
   const recording = old === undefined ? undefined : opening.supersede?.(old.operation, old.clock);
   const opened = await tx.all([openQuery(items)]);
   const admissions = (opened[0]?.rows ?? []) as readonly Admission[]; // OPEN's own columns.
   // A replay answers as it did the first time, when the old operation could still be cancelled.
   if (admissions[0]?.verdict !== "open") throw new Abandoned("later", admissions);
-  if (recording === undefined) throw new Abandoned({ kind: "not_cancellable", state: visibleState(old?.operation) });
+  if (recording === undefined)
+    throw new Abandoned({ kind: "not_cancellable", state: visibleState(old?.operation) });
   await tx.finish([recordQuery(JSON.stringify([recordingItem(recording, 0, null)]))]);
   return admissions;
 }
@@ -59,10 +60,15 @@ function visibleState(operation: Operation | undefined): State | undefined {
   return operation?.state;
 }
 
-async function lockOld(tx: Transaction, opening: Opening): Promise<{ operation: Operation; clock: Instant } | undefined> {
+async function lockOld(
+  tx: Transaction,
+  opening: Opening,
+): Promise<{ operation: Operation; clock: Instant } | undefined> {
   const { tenantId, principalId, supersedes } = opening.operation;
   assert(supersedes !== undefined, "only a proposal that supersedes comes here");
-  const { rows } = await tx.query<OperationRow & { readonly clock_ms: Instant }>(statement(OLD, [tenantId, uuidOf(supersedes), principalId]));
+  const { rows } = await tx.query<OperationRow & { readonly clock_ms: Instant }>(
+    statement(OLD, [tenantId, uuidOf(supersedes), principalId]),
+  );
   const row = rows[0];
   return row === undefined ? undefined : { operation: operationOf(row), clock: row.clock_ms };
 }

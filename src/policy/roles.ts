@@ -14,9 +14,12 @@ export function rolePolicy(roles: RoleTools): PolicyEngine {
 }
 
 function opinionOf(roles: RoleTools, held: readonly string[], tool: string): Opinion {
-  const speaking = held.filter((role) => Object.hasOwn(roles, role) && roles[role]?.some((pattern) => matches(pattern, tool)));
+  const speaking = held.filter(
+    (role) => Object.hasOwn(roles, role) && roles[role]?.some((pattern) => matches(pattern, tool)),
+  );
   const silent = { of: "principal", requirements: [], obligations: [] };
-  if (speaking.length === 0) return { ...silent, effect: "deny", policies: [], why: `no role of this session may use ${tool}` };
+  if (speaking.length === 0)
+    return { ...silent, effect: "deny", policies: [], why: `no role of this session may use ${tool}` };
   return { ...silent, effect: "allow", policies: speaking.map((role) => `role.${role}`) };
 }
 

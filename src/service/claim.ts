@@ -5,12 +5,12 @@ import { haltOf } from "../core/halt.ts";
 import type { ClaimId, Instant } from "../core/ids.ts";
 import type { Operation, Reason } from "../core/operation.ts";
 import { type Decision, sameAnswer } from "../core/policy.ts";
-import { maySend, type Standing, standingOf } from "../core/recovery.ts";
-import type { Session } from "../core/session.ts";
+import { maySend, standingOf } from "../core/recovery.ts";
 import { decide } from "./decide.ts";
 import { type Claimed, performClaimed, settleLocal } from "./execute.ts";
 import type { Authority, Claiming, OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, type Told, workerActor } from "./settle.ts";
+import { sessionOf, subjectOf } from "./standing.ts";
 
 /** What became of an operation that somebody wanted to execute. `done` ends when the execution begun here has. */
 export interface Executed {
@@ -34,12 +34,18 @@ export async function claimAndExecute(ports: Ports, operation: Operation, clock:
   for (let tries = 0; tries < CLAIMS_MAX; tries++) {
     const offered = await ports.catalog.pinned(current.tenantId, current.toolDigest);
     const checked = await check(ports, current, offered, authority, clock);
-    if (checked.kind !== "claim") return { operation: checked.operation, ...(checked.kind === "halted" ? { halted: checked.why } : {}) };
+    if (checked.kind !== "claim")
+      return { operation: checked.operation, ...(checked.kind === "halted" ? { halted: checked.why } : {}) };
     const started = { monotonicMs: ports.clock.monotonicMs(), wallMs: ports.clock.wallMs() };
     const answer = await ports.ledger.claim(claimingOf(ports, checked));
     switch (answer.kind) {
       case "claimed":
-        return begun(ports, { operation: answer.operation, clock: answer.clock, started, offered: checked.offered });
+        return begun(ports, {
+          operation: answer.operation,
+          clock: answer.clock,
+          started,
+          offered: checked.offered,
+        });
       case "expired":
         clock = answer.clock;
         break;
@@ -60,25 +66,47 @@ function begun(ports: Ports, claimed: Claimed): Executed {
 }
 
 type Checked =
-  | { readonly kind: "claim"; readonly operation: Operation; readonly offered: OfferedTool; readonly epoch: number; readonly decided?: Decision }
+  | {
+      readonly kind: "claim";
+      readonly operation: Operation;
+      readonly offered: OfferedTool;
+      readonly epoch: number;
+      readonly decided?: Decision;
+    }
   | { readonly kind: "ended" | "halted"; readonly operation: Operation; readonly why: string };
 
 /** The table of refused claims (section 5 of the protocol), before a claim is sent. */
-async function check(ports: Ports, operation: Operation, offered: OfferedTool | undefined, authority: Authority, clock: Instant): Promise<Checked> {
+async function check(
+  ports: Ports,
+  operation: Operation,
+  offered: OfferedTool | undefined,
+  authority: Authority,
+  clock: Instant,
+): Promise<Checked> {
   const isRepeat = operation.state === "unknown";
-  if (operation.state !== "authorized" && !isRepeat) return { kind: "ended", operation, why: operation.state };
+  if (operation.state !== "authorized" && !isRepeat)
+    return { kind: "ended", operation, why: operation.state };
   if (offered === undefined) return wait(ports, operation, clock, "its tool is not known here");
   const { contract } = offered.tool;
   if (!digestHolds(operation.action, operation.digest)) {
-    ports.log.error("invariant", { tenant: operation.tenantId, operation: operation.id, what: "the stored action does not hash to its digest" });
+    ports.log.error("invariant", {
+      tenant: operation.tenantId,
+      operation: operation.id,
+      what: "the stored action does not hash to its digest",
+    });
     return reject(ports, operation, "invalid", contract, clock);
   }
-  if (!isRepeat && operation.attempts.length === 0 && moved(ports, operation, offered)) return reject(ports, operation, "superseded", contract, clock);
+  if (!isRepeat && operation.attempts.length === 0 && moved(ports, operation, offered))
+    return reject(ports, operation, "superseded", contract, clock);
   const lapsed = lapse(operation, contract, clock);
-  if (lapsed !== undefined) return isRepeat ? wait(ports, operation, clock, lapsed) : reject(ports, operation, lapsed, contract, clock);
+  if (lapsed !== undefined)
+    return isRepeat
+      ? wait(ports, operation, clock, lapsed)
+      : reject(ports, operation, lapsed, contract, clock);
   const halt = haltOf(authority.halts, subjectOf(operation));
   if (halt !== undefined) return wait(ports, operation, clock, `halted: ${halt.reason}`);
-  if (operation.authorization?.epoch === authority.epoch) return { kind: "claim", operation, offered, epoch: authority.epoch };
+  if (operation.authorization?.epoch === authority.epoch)
+    return { kind: "claim", operation, offered, epoch: authority.epoch };
   return decideAgain(ports, operation, offered, authority, clock);
 }
 
@@ -86,7 +114,11 @@ async function check(ports: Ports, operation: Operation, offered: OfferedTool | 
 function lapse(operation: Operation, contract: Contract, clock: Instant): Reason | undefined {
   const standing = standingOf(operation, contract, clock);
   if (!standing.live) return standing.why === "attempts_spent" ? "not_applied" : "expired";
-  const sending = { n: operation.attempts.length + 1, leaseUntil: clock + contract.leaseMs, expiresAt: operation.expiresAt };
+  const sending = {
+    n: operation.attempts.length + 1,
+    leaseUntil: clock + contract.leaseMs,
+    expiresAt: operation.expiresAt,
+  };
   const gate = maySend(operation, sending, contract, clock, 0);
   if (gate.open) return undefined;
   return gate.why === "window" ? "not_applied" : "expired";
@@ -95,90 +127,129 @@ function lapse(operation: Operation, contract: Contract, clock: Instant): Reason
 /** What was offered when it was decided is not what is offered now. */
 function moved(ports: Ports, operation: Operation, offered: OfferedTool): boolean {
   const now = ports.catalog.tool(operation.tenantId, operation.tool);
-  return now?.digest !== operation.toolDigest || offered.settingsDigest !== thawAction(operation.action).provider.settingsDigest;
+  return (
+    now?.digest !== operation.toolDigest ||
+    offered.settingsDigest !== thawAction(operation.action).provider.settingsDigest
+  );
 }
 
 /** Authority changed since the decision: the same answer goes on, more approval reopens, a no rejects. A repeat needs the same answer. */
-async function decideAgain(ports: Ports, operation: Operation, offered: OfferedTool, authority: Authority, clock: Instant): Promise<Checked> {
+async function decideAgain(
+  ports: Ports,
+  operation: Operation,
+  offered: OfferedTool,
+  authority: Authority,
+  clock: Instant,
+): Promise<Checked> {
   const action = thawAction(operation.action);
   const decision = decide(ports, sessionOf(operation), offered.tool, action, authority);
   const before = operation.authorization;
-  const same = before !== undefined && sameAnswer({ effect: "allow", obligations: before.obligations }, decision);
+  const same =
+    before !== undefined && sameAnswer({ effect: "allow", obligations: before.obligations }, decision);
   if (same) return { kind: "claim", operation, offered, epoch: authority.epoch, decided: decision };
-  if (operation.state === "unknown") return wait(ports, operation, clock, "authority changed since it was decided");
+  if (operation.state === "unknown")
+    return wait(ports, operation, clock, "authority changed since it was decided");
   if (decision.effect === "review") {
-    return record(ports, operation, offered.tool.contract, clock, { happening: { type: "reopened" }, actor: { policy: decision.policyVersion }, data: { why: decision.why ?? "", epoch: authority.epoch } });
+    return record(ports, operation, offered.tool.contract, clock, {
+      happening: { type: "reopened" },
+      actor: { policy: decision.policyVersion },
+      data: { why: decision.why ?? "", epoch: authority.epoch },
+    });
   }
-  return reject(ports, operation, "denied", offered.tool.contract, clock, { policyVersion: decision.policyVersion, epoch: authority.epoch, why: decision.why ?? "" });
+  return reject(ports, operation, "denied", offered.tool.contract, clock, {
+    policyVersion: decision.policyVersion,
+    epoch: authority.epoch,
+    why: decision.why ?? "",
+  });
 }
 
-async function reject(ports: Ports, operation: Operation, reason: Reason, contract: Contract, clock: Instant, data = {}): Promise<Checked> {
-  return record(ports, operation, contract, clock, { happening: { type: "denied", reason }, actor: workerActor(ports), data });
+async function reject(
+  ports: Ports,
+  operation: Operation,
+  reason: Reason,
+  contract: Contract,
+  clock: Instant,
+  data = {},
+): Promise<Checked> {
+  return record(ports, operation, contract, clock, {
+    happening: { type: "denied", reason },
+    actor: workerActor(ports),
+    data,
+  });
 }
 
-async function record(ports: Ports, operation: Operation, contract: Contract, clock: Instant, told: Told): Promise<Checked> {
+async function record(
+  ports: Ports,
+  operation: Operation,
+  contract: Contract,
+  clock: Instant,
+  told: Told,
+): Promise<Checked> {
   const answer = await ports.ledger.record(recordingOf(ports, operation, [told], { contract, clock }));
-  const now = answer.kind === "recorded" ? answer.operation : ((await ports.ledger.read(operation.tenantId, operation.id))?.value ?? operation);
+  const now =
+    answer.kind === "recorded"
+      ? answer.operation
+      : ((await ports.ledger.read(operation.tenantId, operation.id))?.value ?? operation);
   return { kind: "ended", operation: now, why: told.happening.type };
 }
 
 async function wait(ports: Ports, operation: Operation, clock: Instant, why: string): Promise<Checked> {
-  await ports.ledger.postpone(operation, Math.min(clock + HALTED_AGAIN_MS, Math.max(clock, operation.expiresAt)));
+  await ports.ledger.postpone(
+    operation,
+    Math.min(clock + HALTED_AGAIN_MS, Math.max(clock, operation.expiresAt)),
+  );
   return { kind: "halted", operation, why };
 }
 
 function claimingOf(ports: Ports, checked: Extract<Checked, { kind: "claim" }>): Claiming {
   const { operation, offered, epoch, decided } = checked;
   const { contract } = offered.tool;
-  const ticket = { claimId: ports.entropy.uuid4() as ClaimId, worker: ports.worker, leaseMs: contract.leaseMs };
+  const ticket = {
+    claimId: ports.entropy.uuid4() as ClaimId,
+    worker: ports.worker,
+    leaseMs: contract.leaseMs,
+  };
   const authorization = authorizationNow(operation, decided, epoch);
   const local = offered.connector.localEffect;
-  const again = decided === undefined ? [] : [{ type: "authorized" as const, actor: { policy: decided.policyVersion }, data: { policyVersion: decided.policyVersion, epoch, policies: decided.policies, again: true } }];
+  const again =
+    decided === undefined
+      ? []
+      : [
+          {
+            type: "authorized" as const,
+            actor: { policy: decided.policyVersion },
+            data: { policyVersion: decided.policyVersion, epoch, policies: decided.policies, again: true },
+          },
+        ];
   return {
     operation: authorization === undefined ? operation : { ...operation, authorization },
     epoch,
     ticket,
-    events: [...again, { type: "claimed", actor: workerActor(ports), data: { claim: ticket.claimId, attempt: operation.attempts.length + 1 } }],
-    ...(local === undefined ? {} : { local: { effect: local(thawAction(operation.action), offered.tool), settle: settleLocal(ports, contract) } }),
+    events: [
+      ...again,
+      {
+        type: "claimed",
+        actor: workerActor(ports),
+        data: { claim: ticket.claimId, attempt: operation.attempts.length + 1 },
+      },
+    ],
+    ...(local === undefined
+      ? {}
+      : {
+          local: {
+            effect: local(thawAction(operation.action), offered.tool),
+            settle: settleLocal(ports, contract),
+          },
+        }),
   };
 }
 
-function authorizationNow(operation: Operation, decided: Decision | undefined, epoch: number): Authorization | undefined {
+function authorizationNow(
+  operation: Operation,
+  decided: Decision | undefined,
+  epoch: number,
+): Authorization | undefined {
   const before = operation.authorization;
   if (before === undefined || decided === undefined) return before;
   return { ...before, epoch, policyVersion: decided.policyVersion, policies: decided.policies };
-}
-
-/** Who asked, as far as the ledger kept it: enough to ask policy again. */
-export function sessionOf(operation: Operation): Session {
-  return {
-    tenantId: operation.tenantId,
-    principalId: operation.principalId,
-    clientId: operation.clientId,
-    roles: operation.authorization?.roles ?? [],
-    delegation: delegationOf(operation),
-  };
-}
-
-function delegationOf(operation: Operation): Session["delegation"] {
-  const links = thawAction(operation.action).delegation as unknown as readonly { id: string; delegator: string; holder: string }[]; // Written by chainOf.
-  return links.map((link) => ({ ...link, expiresAt: operation.expiresAt }));
-}
-
-function subjectOf(operation: Operation) {
-  const { tool, provider, principalId, clientId } = operation;
-  return { tool, provider, principalId, clientId, delegations: delegationOf(operation).map((link) => link.id) };
-}
-
-/** The standing of an operation in doubt, with what only the ledger knows: halts, and whether authority still gives the same answer. */
-export async function standingNow(ports: Ports, operation: Operation, offered: OfferedTool, clock: Instant): Promise<Standing> {
-  const byClock = standingOf(operation, offered.tool.contract, clock);
-  if (!byClock.live) return byClock;
-  if (offered.settingsDigest !== thawAction(operation.action).provider.settingsDigest) return { live: false, why: "revoked" };
-  const authority = await ports.authority.refresh(operation.tenantId);
-  if (haltOf(authority.halts, subjectOf(operation)) !== undefined) return { live: false, why: "halted" };
-  if (operation.authorization?.epoch === authority.epoch) return { live: true };
-  const decision = decide(ports, sessionOf(operation), offered.tool, thawAction(operation.action), authority);
-  const same = sameAnswer({ effect: "allow", obligations: operation.authorization?.obligations ?? [] }, decision);
-  return same ? { live: true } : { live: false, why: "revoked" };
 }

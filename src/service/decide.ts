@@ -8,15 +8,30 @@ import type { Tool } from "../core/tool.ts";
 import type { Authority, AuthorityView, Ledger, Ports } from "./ports.ts";
 
 /** Authority is an intersection, evaluated afresh: every voice must allow, one deny is a deny. */
-export function decide(ports: Pick<Ports, "policy">, session: Session, tool: Tool, action: Action, authority: Authority): Decision {
-  const voices = ports.policy.opinions({ session, tool, resource: action.resource, arguments: action.arguments });
+export function decide(
+  ports: Pick<Ports, "policy">,
+  session: Session,
+  tool: Tool,
+  action: Action,
+  authority: Authority,
+): Decision {
+  const voices = ports.policy.opinions({
+    session,
+    tool,
+    resource: action.resource,
+    arguments: action.arguments,
+  });
   // No drill has run until drills exist, so "drilled" asks a person.
   const autonomy = autonomyOpinion(tool.autonomy, false);
-  return combine(voices.length === 0 || autonomy === undefined ? voices : [...voices, autonomy], ports.policy.version, authority.epoch);
+  return combine(
+    voices.length === 0 || autonomy === undefined ? voices : [...voices, autonomy],
+    ports.policy.version,
+    authority.epoch,
+  );
 }
 
-/** Throws `halted` when a halt stops this now. Nothing is stored then. */
-export function refuseHalted(authority: Authority, session: Session, tool: Tool): void {
+/** The refusal of what a halt stops now, if one does. */
+export function haltedBy(authority: Authority, session: Session, tool: Tool): Problem | undefined {
   const halt = haltOf(authority.halts, {
     tool: tool.name,
     provider: tool.provider,
@@ -24,8 +39,9 @@ export function refuseHalted(authority: Authority, session: Session, tool: Tool)
     clientId: session.clientId,
     delegations: session.delegation.map((link) => link.id),
   });
-  if (halt === undefined) return;
-  throw new Problem("halted", `${halt.scope === "tenant" ? "everything" : `${halt.scope} ${halt.name ?? ""}`} is halted: ${halt.reason}`, {
+  if (halt === undefined) return undefined;
+  const what = halt.scope === "tenant" ? "everything" : `${halt.scope} ${halt.name ?? ""}`;
+  return new Problem("halted", `${what} is halted: ${halt.reason}`, {
     retryAfterMs: 30_000,
     next: "Nothing was stored. Ask again when the halt is lifted.",
   });

@@ -21,11 +21,15 @@ export interface Claimed {
 
 /** A suspended machine stops its monotonic clock, a corrected one moves its wall clock: the larger is never too small. */
 export function sinceMs(ports: Pick<Ports, "clock">, started: Claimed["started"]): number {
-  return Math.max(ports.clock.monotonicMs() - started.monotonicMs, ports.clock.wallMs() - started.wallMs);
+  const monotonicMs = ports.clock.monotonicMs() - started.monotonicMs;
+  return Math.ceil(Math.max(monotonicMs, ports.clock.wallMs() - started.wallMs));
 }
 
 /** How an effect in our own database folds: pure, called inside the transaction that performed it. */
-export function settleLocal(ports: Pick<Ports, "signer" | "entropy" | "log" | "worker">, contract: Contract): LocalWork["settle"] {
+export function settleLocal(
+  ports: Pick<Ports, "signer" | "entropy" | "log" | "worker">,
+  contract: Contract,
+): LocalWork["settle"] {
   return (claimed, outcome, clock) => {
     const claim = claimed.attempts.at(-1);
     assert(claim !== undefined, "an effect is performed under a claim");
@@ -40,22 +44,44 @@ export async function performClaimed(ports: Ports, claimed: Claimed): Promise<Op
   const claim = operation.attempts.at(-1);
   assert(claim !== undefined, "a claimed operation has an attempt");
   const outcome = await attempt(ports, claimed);
-  ports.log.info("attempted", { tenant: operation.tenantId, operation: operation.id, attempt: claim.n, outcome: outcome.kind });
-  return recordOutcome(ports, operation, claim.claimId, outcome, offered.tool.contract, claimed.clock + sinceMs(ports, claimed.started));
+  ports.log.info("attempted", {
+    tenant: operation.tenantId,
+    operation: operation.id,
+    attempt: claim.n,
+    outcome: outcome.kind,
+  });
+  return recordOutcome(
+    ports,
+    operation,
+    claim.claimId,
+    outcome,
+    offered.tool.contract,
+    claimed.clock + sinceMs(ports, claimed.started),
+  );
 }
 
 async function attempt(ports: Ports, claimed: Claimed): Promise<Outcome> {
   const { operation, offered } = claimed;
   if (!digestHolds(operation.action, operation.digest)) {
-    ports.log.error("invariant", { tenant: operation.tenantId, operation: operation.id, what: "the stored action does not hash to its digest" });
+    ports.log.error("invariant", {
+      tenant: operation.tenantId,
+      operation: operation.id,
+      what: "the stored action does not hash to its digest",
+    });
     return { kind: "refused", reason: "invalid", detail: "the stored action does not hash to its digest" };
   }
   try {
-    const signal = AbortSignal.timeout(offered.tool.contract.requestLifeMs + offered.tool.contract.maxPauseMs);
+    const signal = AbortSignal.timeout(
+      offered.tool.contract.requestLifeMs + offered.tool.contract.maxPauseMs,
+    );
     return await offered.connector.perform(errandOf(operation, offered, signal, () => gate(ports, claimed)));
   } catch (error) {
     // A connector answers for what its provider did. If it throws it is broken, and broken says nothing about the effect.
-    ports.log.error("connector", { tenant: operation.tenantId, operation: operation.id, what: String(error) });
+    ports.log.error("connector", {
+      tenant: operation.tenantId,
+      operation: operation.id,
+      what: String(error),
+    });
     return { kind: "lost", cause: "the connector stopped unexpectedly" };
   }
 }
@@ -68,12 +94,23 @@ function gate(ports: Ports, claimed: Claimed): boolean {
   const since = sinceMs(ports, claimed.started);
   const sending = { n: claim.n, leaseUntil: claim.leaseUntil, expiresAt: operation.authorization.expiresAt };
   const verdict = maySend(operation, sending, offered.tool.contract, claimed.clock + since, since);
-  if (!verdict.open) ports.log.warn("gate", { tenant: operation.tenantId, operation: operation.id, attempt: claim.n, why: verdict.why });
+  if (!verdict.open)
+    ports.log.warn("gate", {
+      tenant: operation.tenantId,
+      operation: operation.id,
+      attempt: claim.n,
+      why: verdict.why,
+    });
   return verdict.open;
 }
 
 /** What a connector is told. The action is a copy made from the stored bytes. */
-export function errandOf(operation: Operation, offered: OfferedTool, signal: AbortSignal, allows: () => boolean): Errand {
+export function errandOf(
+  operation: Operation,
+  offered: OfferedTool,
+  signal: AbortSignal,
+  allows: () => boolean,
+): Errand {
   const claim = operation.attempts.at(-1);
   return {
     action: thawAction(operation.action),
@@ -91,11 +128,21 @@ export function errandOf(operation: Operation, offered: OfferedTool, signal: Abo
 const RECORDS_MAX = 40;
 
 /** Writes what an attempt learned on that attempt, over whatever happened meanwhile. Evidence is worth many tries. */
-export async function recordOutcome(ports: Ports, operation: Operation, claimId: string, outcome: Outcome, contract: Contract, at: Instant): Promise<Operation> {
+export async function recordOutcome(
+  ports: Ports,
+  operation: Operation,
+  claimId: string,
+  outcome: Outcome,
+  contract: Contract,
+  at: Instant,
+): Promise<Operation> {
   let current = operation;
   for (let tries = 1; ; tries++) {
     const happening = { type: "learned", claimId, outcome, at } as const;
-    const recording = recordingOf(ports, current, [{ happening, actor: workerActor(ports) }], { contract, clock: at });
+    const recording = recordingOf(ports, current, [{ happening, actor: workerActor(ports) }], {
+      contract,
+      clock: at,
+    });
     try {
       const answer = await ports.ledger.record(recording);
       if (answer.kind === "recorded") return answer.operation;
@@ -122,5 +169,7 @@ async function readAgain(ports: Ports, operation: Operation): Promise<Operation>
 /** Somebody already wrote this very knowledge: an answer to our commit was lost, and the commit was not. */
 function knows(operation: Operation, claimId: string, outcome: Outcome): boolean {
   const known = operation.attempts.find((attempt) => attempt.claimId === claimId)?.outcome;
-  return known !== undefined && known.kind === outcome.kind && (settled(operation) || known.kind !== "confirmed");
+  return (
+    known !== undefined && known.kind === outcome.kind && (settled(operation) || known.kind !== "confirmed")
+  );
 }

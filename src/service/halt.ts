@@ -11,7 +11,11 @@ export interface HaltOrder {
 }
 
 /** Stops new claims and repeats from the moment this returns. */
-export async function halt(ports: Pick<Ports, "ledger" | "entropy" | "authority">, session: Session, order: HaltOrder): Promise<Halt> {
+export async function halt(
+  ports: Pick<Ports, "ledger" | "entropy" | "authority">,
+  session: Session,
+  order: HaltOrder,
+): Promise<Halt> {
   requireRole(session, "operator");
   if ((order.scope === "tenant") !== (order.name === undefined)) {
     throw new Problem("invalid_request", "name what is halted, unless it is the tenant", { at: "/name" });
@@ -28,7 +32,11 @@ export async function halt(ports: Pick<Ports, "ledger" | "entropy" | "authority"
   return made;
 }
 
-export async function lift(ports: Pick<Ports, "ledger" | "authority">, session: Session, haltId: string): Promise<void> {
+export async function lift(
+  ports: Pick<Ports, "ledger" | "authority">,
+  session: Session,
+  haltId: string,
+): Promise<void> {
   requireRole(session, "operator");
   const lifted = await ports.ledger.lift(session.tenantId, haltId, session.principalId);
   await ports.authority.refresh(session.tenantId);

@@ -1,9 +1,9 @@
 import { brokenLink, type StoredEvent } from "../core/event.ts";
 import type { OperationId } from "../core/ids.ts";
 import type { Operation } from "../core/operation.ts";
+import { settled } from "../core/operation.ts";
 import { Problem } from "../core/problem.ts";
 import { next, type Plan, standingOf } from "../core/recovery.ts";
-import { settled } from "../core/operation.ts";
 import type { Session } from "../core/session.ts";
 import type { ListQuery, OfferedTool, Ports, Read } from "./ports.ts";
 
@@ -20,27 +20,51 @@ export function requireRole(session: Session, ...roles: readonly string[]): void
 }
 
 /** Throws `not_found` for what is absent, foreign or somebody else's: the three read exactly alike. */
-export async function visible(ports: Pick<Ports, "ledger">, session: Session, id: OperationId): Promise<Read<Operation>> {
+export async function visible(
+  ports: Pick<Ports, "ledger">,
+  session: Session,
+  id: OperationId,
+): Promise<Read<Operation>> {
   const read = await ports.ledger.read(session.tenantId, id);
   const mine = read !== undefined && (seesAll(session) || read.value.principalId === session.principalId);
   if (!mine) throw new Problem("not_found", "no such operation");
   return read;
 }
 
-export async function list(ports: Pick<Ports, "ledger">, session: Session, query: ListQuery): Promise<readonly Operation[]> {
-  return ports.ledger.list(session.tenantId, seesAll(session) ? query : { ...query, principalId: session.principalId });
+export async function list(
+  ports: Pick<Ports, "ledger">,
+  session: Session,
+  query: ListQuery,
+): Promise<readonly Operation[]> {
+  return ports.ledger.list(
+    session.tenantId,
+    seesAll(session) ? query : { ...query, principalId: session.principalId },
+  );
 }
 
-export async function history(ports: Pick<Ports, "ledger">, session: Session, id: OperationId): Promise<readonly StoredEvent[]> {
+export async function history(
+  ports: Pick<Ports, "ledger">,
+  session: Session,
+  id: OperationId,
+): Promise<readonly StoredEvent[]> {
   await visible(ports, session, id);
   return ports.ledger.events(session.tenantId, id);
 }
 
 /** The signed receipt. Throws `not_settled` while there is none. */
-export async function receipt(ports: Pick<Ports, "ledger">, session: Session, id: OperationId): Promise<string> {
+export async function receipt(
+  ports: Pick<Ports, "ledger">,
+  session: Session,
+  id: OperationId,
+): Promise<string> {
   const { value } = await visible(ports, session, id);
   const jws = await ports.ledger.receipt(session.tenantId, id);
-  if (jws === undefined) throw new Problem("not_settled", `there is a receipt once the operation has settled; it is ${value.state}`, { operationId: id });
+  if (jws === undefined)
+    throw new Problem(
+      "not_settled",
+      `there is a receipt once the operation has settled; it is ${value.state}`,
+      { operationId: id },
+    );
   return jws;
 }
 
@@ -54,11 +78,21 @@ export interface Dossier {
   readonly clock: number;
 }
 
-export async function dossier(ports: Pick<Ports, "ledger" | "catalog">, session: Session, id: OperationId): Promise<Dossier> {
+export async function dossier(
+  ports: Pick<Ports, "ledger" | "catalog">,
+  session: Session,
+  id: OperationId,
+): Promise<Dossier> {
   const { value: operation, clock } = await visible(ports, session, id);
   const offered = await ports.catalog.pinned(operation.tenantId, operation.toolDigest);
   const events = await ports.ledger.events(session.tenantId, id);
-  const doubtful = offered !== undefined && !settled(operation) && operation.attempts.length > 0 && operation.state !== "executing";
-  const plan = doubtful ? next(offered.tool.contract, operation, standingOf(operation, offered.tool.contract, clock), clock) : undefined;
+  const doubtful =
+    offered !== undefined &&
+    !settled(operation) &&
+    operation.attempts.length > 0 &&
+    operation.state !== "executing";
+  const plan = doubtful
+    ? next(offered.tool.contract, operation, standingOf(operation, offered.tool.contract, clock), clock)
+    : undefined;
   return { operation, offered, events, chainBroken: brokenLink(events), plan, clock };
 }

@@ -1,15 +1,14 @@
-import type { Contract } from "../core/contract.ts";
+import type { Action } from "../core/action.ts";
 import type { Evidence, Outcome } from "../core/attempt.ts";
+import type { Contract } from "../core/contract.ts";
 import type { EventDraft, StoredEvent } from "../core/event.ts";
 import type { Halt } from "../core/halt.ts";
 import type { ClaimId, Instant, OperationId, TenantId } from "../core/ids.ts";
-import type { Finding } from "../core/inquiry.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { Operation, Progress, State } from "../core/operation.ts";
+import type { NewOperation, Operation, Progress, State } from "../core/operation.ts";
 import type { Decision, Opinion } from "../core/policy.ts";
 import type { Session } from "../core/session.ts";
 import type { Tool } from "../core/tool.ts";
-import type { Action } from "../core/action.ts";
 
 /** All that the service asks of the world. Only compose.ts builds one. */
 export interface Ports {
@@ -108,10 +107,6 @@ export interface Opening {
   /** The signed statement of a proposal that was denied at once. */
   readonly receipt?: string;
 }
-export type NewOperation = Omit<
-  Operation,
-  "revision" | "createdAt" | "updatedAt" | "expiresAt" | "settledAt" | "dueAt" | "attempts" | "inquiry" | "authorization" | "attention" | "evidence" | "currentVersion"
->;
 
 export type OpenAnswer =
   | { readonly kind: "opened"; readonly operation: Operation; readonly clock: Instant }
@@ -138,7 +133,9 @@ export type ClaimAnswer =
   | { readonly kind: "expired"; readonly clock: Instant }
   | { readonly kind: "stale_authority"; readonly epoch: number };
 
-export type RecordAnswer = { readonly kind: "recorded"; readonly operation: Operation } | { readonly kind: "changed" };
+export type RecordAnswer =
+  | { readonly kind: "recorded"; readonly operation: Operation }
+  | { readonly kind: "changed" };
 
 export interface DueQuery {
   readonly max: number;
@@ -181,7 +178,11 @@ export interface Ledger {
   events(tenantId: TenantId, id: OperationId): Promise<readonly StoredEvent[]>;
   receipt(tenantId: TenantId, id: OperationId): Promise<string | undefined>;
   /** Changes after `seq`, in an order that never shows a later one before an earlier one was visible. */
-  changes(tenantId: TenantId, afterSeq: number | "now", max: number): Promise<{ readonly seq: number; readonly changes: readonly Change[] }>;
+  changes(
+    tenantId: TenantId,
+    afterSeq: number | "now",
+    max: number,
+  ): Promise<{ readonly seq: number; readonly changes: readonly Change[] }>;
   authority(tenantId: TenantId): Promise<Authority>;
   halt(tenantId: TenantId, halt: Omit<Halt, "at">): Promise<Halt>;
   lift(tenantId: TenantId, haltId: string, actor: string): Promise<boolean>;
@@ -288,4 +289,3 @@ export interface Log {
   warn(event: string, fields: JsonObject): void;
   error(event: string, fields: JsonObject): void;
 }
-export type { Finding };

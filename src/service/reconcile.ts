@@ -3,10 +3,11 @@ import type { Instant } from "../core/ids.ts";
 import type { Finding } from "../core/inquiry.ts";
 import { type Operation, settled } from "../core/operation.ts";
 import { identityUsable, judgeAbsence, next, type Plan, type Standing } from "../core/recovery.ts";
-import { claimAndExecute, type Executed, standingNow } from "./claim.ts";
+import { claimAndExecute, type Executed } from "./claim.ts";
 import { errandOf, recordOutcome } from "./execute.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, type Told, workerActor } from "./settle.ts";
+import { standingNow } from "./standing.ts";
 
 /** One operation in one worker's hands: everything that a step needs. */
 interface Case {
@@ -20,7 +21,7 @@ interface Case {
 
 /** The database's clock now, as far as this process can tell: never behind what it was when read. */
 function clockNow(the: Case): Instant {
-  return the.clock + Math.max(0, the.ports.clock.monotonicMs() - the.readAtMs);
+  return the.clock + Math.floor(Math.max(0, the.ports.clock.monotonicMs() - the.readAtMs));
 }
 
 /**
@@ -36,7 +37,8 @@ export async function takeStep(ports: Ports, operation: Operation, clock: Instan
       if (clock < operation.expiresAt) return postponed(the, operation.expiresAt);
       return recorded(the, [{ happening: { type: "denied", reason: "expired" }, actor: workerActor(ports) }]);
     case "authorized":
-      if (operation.execute === "later" && operation.attempts.length === 0 && clock < operation.expiresAt) return postponed(the, operation.expiresAt);
+      if (operation.execute === "later" && operation.attempts.length === 0 && clock < operation.expiresAt)
+        return postponed(the, operation.expiresAt);
       return claimAndExecute(ports, operation, clock);
     case "executing":
       return leaseStep(the);
@@ -65,13 +67,19 @@ async function postponed(the: Case, at: Instant): Promise<Executed> {
 async function leaseStep(the: Case): Promise<Executed> {
   const lease = the.operation.attempts.at(-1)?.leaseUntil ?? 0;
   if (the.clock < lease) return postponed(the, lease);
-  return recorded(the, [{ happening: { type: "lease_ended", at: the.clock }, actor: workerActor(the.ports) }]);
+  return recorded(the, [
+    { happening: { type: "lease_ended", at: the.clock }, actor: workerActor(the.ports) },
+  ]);
 }
 
 /** Whatever somebody else wrote meanwhile wins: the next look at it starts from there. */
 async function recorded(the: Case, told: readonly Told[], standing?: Standing): Promise<Executed> {
   const { ports, operation, offered } = the;
-  const moment = { contract: offered.tool.contract, clock: clockNow(the), ...(standing === undefined ? {} : { standing }) };
+  const moment = {
+    contract: offered.tool.contract,
+    clock: clockNow(the),
+    ...(standing === undefined ? {} : { standing }),
+  };
   const answer = await ports.ledger.record(recordingOf(ports, operation, told, moment));
   if (answer.kind === "recorded") return { operation: answer.operation };
   return { operation: (await ports.ledger.read(operation.tenantId, operation.id))?.value ?? operation };
@@ -85,13 +93,25 @@ async function doubtStep(the: Case, asked: boolean): Promise<Executed> {
   const first = contract.lookup[0];
   switch (plan.do) {
     case "succeed":
-      return recorded(the, [found(the, { kind: "confirmed", by: { lookup: "duplicate answer" }, startedAt: clock, evidence: plan.evidence })], standing);
+      return recorded(
+        the,
+        [
+          found(the, {
+            kind: "confirmed",
+            by: { lookup: "duplicate answer" },
+            startedAt: clock,
+            evidence: plan.evidence,
+          }),
+        ],
+        standing,
+      );
     case "look_up":
       if (plan.at > clock && !asked) return postponed(the, plan.at);
       return lookUp(the, plan.lookup, standing);
     case "person":
       // Looking goes on while a person decides.
-      if (first !== undefined && (asked || operation.attention !== undefined)) return lookUp(the, first.name, standing);
+      if (first !== undefined && (asked || operation.attention !== undefined))
+        return lookUp(the, first.name, standing);
       return personStep(the, plan, standing);
     case "bar":
       return bar(the, standing);
@@ -99,7 +119,8 @@ async function doubtStep(the: Case, asked: boolean): Promise<Executed> {
       if (plan.at > clock && !asked) return postponed(the, plan.at);
       return poll(the, standing);
     case "repeat":
-      if (plan.at > clock) return asked && first !== undefined ? lookUp(the, first.name, standing) : postponed(the, plan.at);
+      if (plan.at > clock)
+        return asked && first !== undefined ? lookUp(the, first.name, standing) : postponed(the, plan.at);
       return claimAndExecute(ports, operation, clock);
     case "authorize":
     case "reject":
@@ -110,7 +131,9 @@ async function doubtStep(the: Case, asked: boolean): Promise<Executed> {
 function found(the: Case, finding: Finding): Told {
   const { operation, offered, ports } = the;
   const settles = judgeAbsence(operation, finding, offered.tool.contract);
-  const repeatable = settles === "settled" && identityUsable({ attempts: [], inquiry: operation.inquiry }, offered.tool.contract, the.clock);
+  const repeatable =
+    settles === "settled" &&
+    identityUsable({ attempts: [], inquiry: operation.inquiry }, offered.tool.contract, the.clock);
   return { happening: { type: "found", finding, settles, repeatable }, actor: workerActor(ports) };
 }
 
@@ -127,12 +150,20 @@ async function lookUp(the: Case, lookup: string, standing: Standing): Promise<Ex
       : answer.kind === "absent"
         ? { ...answer, by, startedAt, authoritative: rule?.strength === "authoritative" }
         : { ...answer, by, startedAt };
-  ports.log.info("looked_up", { tenant: operation.tenantId, operation: operation.id, lookup, found: finding.kind });
+  ports.log.info("looked_up", {
+    tenant: operation.tenantId,
+    operation: operation.id,
+    lookup,
+    found: finding.kind,
+  });
   return recorded(the, [found(the, finding)], standing);
 }
 
 /** A connector that throws is broken, and broken is unclear. */
-async function ask<T>(the: Case, work: (errand: Parameters<OfferedTool["connector"]["perform"]>[0]) => Promise<T>): Promise<T | Error> {
+async function ask<T>(
+  the: Case,
+  work: (errand: Parameters<OfferedTool["connector"]["perform"]>[0]) => Promise<T>,
+): Promise<T | Error> {
   const { operation, offered } = the;
   const signal = AbortSignal.timeout(offered.tool.contract.requestLifeMs);
   try {
@@ -145,32 +176,70 @@ async function ask<T>(the: Case, work: (errand: Parameters<OfferedTool["connecto
 /** That we are about to bar is on disk before the provider hears of it: from here on nobody repeats. */
 async function bar(the: Case, standing: Standing): Promise<Executed> {
   const { ports, offered } = the;
-  const barring = await recorded(the, [{ happening: { type: "barring", at: clockNow(the) }, actor: workerActor(ports) }], standing);
+  const barring = await recorded(
+    the,
+    [{ happening: { type: "barring", at: clockNow(the) }, actor: workerActor(ports) }],
+    standing,
+  );
   if (barring.operation.inquiry.barrier !== "tried") return barring;
   const again: Case = { ...the, operation: barring.operation };
   const answer = await ask(again, (errand) => offered.connector.bar(errand));
   const raised = !(answer instanceof Error) && answer.raised;
   const why = answer instanceof Error ? answer.message : answer.why;
-  return recorded(again, [{ happening: { type: "barred", raised }, actor: workerActor(ports), data: { why } }], standing);
+  return recorded(
+    again,
+    [{ happening: { type: "barred", raised }, actor: workerActor(ports), data: { why } }],
+    standing,
+  );
 }
 
 async function poll(the: Case, standing: Standing): Promise<Executed> {
   const { ports, operation, offered } = the;
   const startedAt = clockNow(the);
-  const answer = await ask(the, async (errand): Promise<Outcome | undefined> => offered.connector.poll?.(errand));
+  const answer = await ask(
+    the,
+    async (errand): Promise<Outcome | undefined> => offered.connector.poll?.(errand),
+  );
   const claim = operation.attempts.at(-1);
   if (answer instanceof Error || answer === undefined || answer.kind === "lost" || claim === undefined) {
     const why = answer instanceof Error ? answer.message : "not finished";
-    return recorded(the, [found(the, { kind: "unclear", by: { completion: true }, startedAt, why })], standing);
+    return recorded(
+      the,
+      [found(the, { kind: "unclear", by: { completion: true }, startedAt, why })],
+      standing,
+    );
   }
-  return { operation: await recordOutcome(ports, operation, claim.claimId, answer, offered.tool.contract, clockNow(the)) };
+  return {
+    operation: await recordOutcome(
+      ports,
+      operation,
+      claim.claimId,
+      answer,
+      offered.tool.contract,
+      clockNow(the),
+    ),
+  };
 }
 
-async function personStep(the: Case, plan: Extract<Plan, { do: "person" }>, standing: Standing): Promise<Executed> {
+async function personStep(
+  the: Case,
+  plan: Extract<Plan, { do: "person" }>,
+  standing: Standing,
+): Promise<Executed> {
   const { ports, operation, clock, offered } = the;
-  if (operation.attention === plan.why) return postponed(the, plan.lookAgainAt ?? clock + offered.tool.contract.backoff.maxMs);
+  if (operation.attention === plan.why)
+    return postponed(the, plan.lookAgainAt ?? clock + offered.tool.contract.backoff.maxMs);
   const progress = { ...operation, attention: plan.why };
-  const event = { type: "attention" as const, actor: workerActor(ports), data: { why: plan.why, row: plan.row, standing: standing.why ?? "live" } };
-  const answer = await ports.ledger.record({ operation, progress, events: [event], dueAt: plan.lookAgainAt ?? null });
+  const event = {
+    type: "attention" as const,
+    actor: workerActor(ports),
+    data: { why: plan.why, row: plan.row, standing: standing.why ?? "live" },
+  };
+  const answer = await ports.ledger.record({
+    operation,
+    progress,
+    events: [event],
+    dueAt: plan.lookAgainAt ?? null,
+  });
   return { operation: answer.kind === "recorded" ? answer.operation : operation };
 }

@@ -29,7 +29,12 @@ export interface Moment {
 }
 
 /** Folds what happened into a new head, with its events, its next due time and, when it settles, its receipt. */
-export function recordingOf(ports: Pick<Ports, "signer" | "entropy" | "log">, operation: Operation, told: readonly Told[], moment: Moment): Recording {
+export function recordingOf(
+  ports: Pick<Ports, "signer" | "entropy" | "log">,
+  operation: Operation,
+  told: readonly Told[],
+  moment: Moment,
+): Recording {
   let progress: Operation = operation;
   const events: EventDraft[] = [];
   for (const { happening, actor, data } of told) {
@@ -50,9 +55,17 @@ function merged(happening: Happening, data: JsonObject | undefined): { readonly 
 }
 
 /** Every wait gets a time or a person. */
-function planned(ports: Pick<Ports, "signer" | "entropy">, operation: Operation, progress: Operation, events: EventDraft[], moment: Moment): Recording {
+function planned(
+  ports: Pick<Ports, "signer" | "entropy">,
+  operation: Operation,
+  progress: Operation,
+  events: EventDraft[],
+  moment: Moment,
+): Recording {
   if (settled(progress)) {
-    const receipt = settled(operation) ? {} : { receipt: ports.signer.sign(receiptClaims(progress, moment.clock)) };
+    const receipt = settled(operation)
+      ? {}
+      : { receipt: ports.signer.sign(receiptClaims(progress, moment.clock)) };
     return { operation, progress, events, dueAt: null, ...receipt };
   }
   const { at, attention } = dueOf(progress, moment);
@@ -64,7 +77,10 @@ function planned(ports: Pick<Ports, "signer" | "entropy">, operation: Operation,
   return { operation, progress: head, events, dueAt: at === null ? null : jittered(ports, at, moment.clock) };
 }
 
-function dueOf(progress: Operation, { contract, clock, standing }: Moment): { at: Instant | null; attention?: string } {
+function dueOf(
+  progress: Operation,
+  { contract, clock, standing }: Moment,
+): { at: Instant | null; attention?: string } {
   if (progress.state === "executing") return { at: progress.attempts.at(-1)?.leaseUntil ?? clock };
   if (progress.state === "proposed") return { at: progress.expiresAt };
   if (progress.state === "authorized" && progress.attempts.length === 0) {
@@ -105,7 +121,11 @@ function eventOf(happening: Happening, actor: Actor): { readonly type: EventType
 function dataOf(happening: Happening): JsonObject {
   switch (happening.type) {
     case "authorized":
-      return { policyVersion: happening.authorization.policyVersion, epoch: happening.authorization.epoch, policies: happening.authorization.policies };
+      return {
+        policyVersion: happening.authorization.policyVersion,
+        epoch: happening.authorization.epoch,
+        policies: happening.authorization.policies,
+      };
     case "denied":
       return { reason: happening.reason };
     case "claimed":

@@ -1,0 +1,159 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { catalog, definitionsOf, type Provider } from "./catalog/catalog.ts";
+import type { Configuration, ProviderConfiguration } from "./config.ts";
+import { httpConnector, settingsDigestValue } from "./connectors/http.ts";
+import { postgresConnector } from "./connectors/postgres.ts";
+import { digestOf } from "./core/digest.ts";
+import { connect, type Database } from "./database/pool.ts";
+import { pending } from "./database/migrate.ts";
+import { processClock } from "./host/clock.ts";
+import { processEntropy } from "./host/entropy.ts";
+import { buildApp } from "./http/app.ts";
+import { loadOrCreateKey, type SigningKey } from "./identity/keys.ts";
+import { receiptSigner } from "./identity/receipts.ts";
+import { type Grant, mintToken, tokenIdentity } from "./identity/tokens.ts";
+import { type ClosableLedger, postgresLedger } from "./ledger/ledger.ts";
+import { rolePolicy } from "./policy/roles.ts";
+import { authorityView } from "./service/decide.ts";
+import type { Log, Ports } from "./service/ports.ts";
+import type { ReadyAnswer } from "./wire/health.ts";
+import { startWorker, type Worker } from "./worker.ts";
+
+export interface ComposeOptions {
+  readonly configuration: Configuration;
+  /** A PostgreSQL of version 15 or later with every migration applied. */
+  readonly databaseUrl: string;
+  /** The folder of this installation's keys. */
+  readonly home: string;
+  readonly log: Log;
+  /** Names this process in claims; by default host and process. */
+  readonly worker?: string;
+}
+
+/** One running Writ. */
+export interface Writ {
+  readonly ports: Ports;
+  readonly configuration: Configuration;
+  readonly database: Database;
+  /** Opens the HTTP door. */
+  listen(at?: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>;
+  startWorker(): Worker;
+  /** A token of this installation's own issuer. */
+  mint(grant: Omit<Grant, "issuer" | "audience">): Promise<string>;
+  /** Door, workers, ledger, database, in this order; what is in hand gets `withinMs` to end. */
+  close(withinMs?: number): Promise<void>;
+}
+
+const CLOSE_WITHIN_MS = 10_000;
+
+/** Builds every part and joins them. The only place that knows them all. */
+export async function compose(options: ComposeOptions): Promise<Writ> {
+  const { configuration, log } = options;
+  const database = await connect({ url: options.databaseUrl, applicationName: "writ", onNotice: (notice) => log.warn("database", { ...notice }) });
+  const ledger = postgresLedger(database);
+  const keys = keysOf(options.home);
+  const providers = new Map(Object.entries(configuration.providers).map(([name, settings]) => [name, providerOf(settings)]));
+  for (const tenant of configuration.tenants) await ledger.enroll(tenant, definitionsOf(configuration.tools));
+  const ports: Ports = {
+    ledger,
+    catalog: catalog({ tools: configuration.tools, providers, secret: keys.lookalikes, ledger }),
+    policy: rolePolicy(configuration.roles),
+    authority: authorityView(ledger),
+    clock: processClock,
+    entropy: processEntropy,
+    signer: receiptSigner(keys.receipts),
+    log,
+    worker: options.worker ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+  };
+  return running({ configuration, ports, database, ledger, keys });
+}
+
+interface Parts {
+  readonly configuration: Configuration;
+  readonly ports: Ports;
+  readonly database: Database;
+  readonly ledger: ClosableLedger;
+  readonly keys: Keys;
+}
+
+function running({ configuration, ports, database, ledger, keys }: Parts): Writ {
+  const workers: Worker[] = [];
+  const { issuer, audience } = configuration;
+  const identify = tokenIdentity({
+    issuers: [{ issuer, audience, keys: { keys: [keys.tokens.publicKey] }, tenant: { claim: "writ_tenant", among: configuration.tenants } }],
+    clock: () => ports.clock.wallMs(),
+  });
+  const app = buildApp({
+    ports,
+    identify,
+    jwks: { keys: [keys.receipts.publicKey] },
+    ready: async () => ready(database),
+  });
+  return {
+    ports,
+    configuration,
+    database,
+    listen: async (at = configuration.listen) => ({ url: await app.listen({ host: at.host, port: at.port }) }),
+    startWorker: () => {
+      const worker = startWorker(ports);
+      workers.push(worker);
+      return worker;
+    },
+    mint: (grant) => mintToken({ ...grant, issuer, audience }, keys.tokens, ports.clock.wallMs()),
+    close: async (withinMs = CLOSE_WITHIN_MS) => {
+      await app.close();
+      await Promise.all(workers.map((worker) => worker.stop(withinMs)));
+      await ledger.close();
+      await database.close();
+    },
+  };
+}
+
+async function ready(database: Database): Promise<ReadyAnswer> {
+  const check = (name: string, ok: boolean, says?: string) => ({ name, ok, ...(says === undefined ? {} : { says }) });
+  try {
+    const missing = await pending(database);
+    const migrated = missing.length === 0 ? check("migrations", true) : check("migrations", false, `missing: ${missing.join(", ")}`);
+    return { ready: migrated.ok, checks: [check("database", true), migrated] };
+  } catch {
+    return { ready: false, checks: [check("database", false, "the ledger's database does not answer")] };
+  }
+}
+
+function providerOf(settings: ProviderConfiguration): Provider {
+  switch (settings.kind) {
+    case "postgres":
+      return { connector: postgresConnector(), settingsDigest: digestOf("writ.settings.v1", { kind: "postgres", database: "ledger" }) };
+    case "http":
+      return { connector: httpConnector(settings.http), settingsDigest: digestOf("writ.settings.v1", settingsDigestValue(settings.http)) };
+  }
+}
+
+interface Keys {
+  readonly tokens: SigningKey;
+  readonly receipts: SigningKey;
+  readonly lookalikes: Uint8Array;
+}
+
+function keysOf(home: string): Keys {
+  const folder = join(home, "keys");
+  return { tokens: loadOrCreateKey(folder, "tokens"), receipts: loadOrCreateKey(folder, "receipts"), lookalikes: secretOf(folder) };
+}
+
+/** Keys the look-alike digests; without it an equal effect of yesterday no longer looks equal, and nothing else is lost. */
+function secretOf(folder: string): Uint8Array {
+  const path = join(folder, "lookalikes.secret");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!existsSync(path)) {
+    try {
+      writeFileSync(path, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+  }
+  return Buffer.from(readFileSync(path, "utf8"), "base64url");
+}
+

@@ -1,0 +1,63 @@
+import { thawAction } from "../core/action.ts";
+import { type HaltSubject, haltOf } from "../core/halt.ts";
+import type { Instant } from "../core/ids.ts";
+import type { Operation } from "../core/operation.ts";
+import { sameAnswer } from "../core/policy.ts";
+import { type Standing, standingOf } from "../core/recovery.ts";
+import type { Session } from "../core/session.ts";
+import { decide } from "./decide.ts";
+import type { OfferedTool, Ports } from "./ports.ts";
+
+/** Who asked, as far as the ledger kept it: enough to ask policy again. */
+export function sessionOf(operation: Operation): Session {
+  return {
+    tenantId: operation.tenantId,
+    principalId: operation.principalId,
+    clientId: operation.clientId,
+    roles: operation.authorization?.roles ?? [],
+    delegation: delegationOf(operation),
+  };
+}
+
+function delegationOf(operation: Operation): Session["delegation"] {
+  const links = thawAction(operation.action).delegation as unknown as readonly {
+    id: string;
+    delegator: string;
+    holder: string;
+  }[]; // Written by chainOf.
+  return links.map((link) => ({ ...link, expiresAt: operation.expiresAt }));
+}
+
+/** What a halt can name in an operation. */
+export function subjectOf(operation: Operation): HaltSubject {
+  const { tool, provider, principalId, clientId } = operation;
+  return {
+    tool,
+    provider,
+    principalId,
+    clientId,
+    delegations: delegationOf(operation).map((link) => link.id),
+  };
+}
+
+/** The standing of an operation in doubt, with what only the ledger knows: halts, and whether authority still gives the same answer. */
+export async function standingNow(
+  ports: Ports,
+  operation: Operation,
+  offered: OfferedTool,
+  clock: Instant,
+): Promise<Standing> {
+  const byClock = standingOf(operation, offered.tool.contract, clock);
+  if (!byClock.live) return byClock;
+  if (offered.settingsDigest !== thawAction(operation.action).provider.settingsDigest)
+    return { live: false, why: "revoked" };
+  const authority = await ports.authority.refresh(operation.tenantId);
+  if (haltOf(authority.halts, subjectOf(operation)) !== undefined) return { live: false, why: "halted" };
+  if (operation.authorization?.epoch === authority.epoch) return { live: true };
+  const decision = decide(ports, sessionOf(operation), offered.tool, thawAction(operation.action), authority);
+  const same = sameAnswer(
+    { effect: "allow", obligations: operation.authorization?.obligations ?? [] },
+    decision,
+  );
+  return same ? { live: true } : { live: false, why: "revoked" };
+}

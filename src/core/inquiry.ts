@@ -49,6 +49,7 @@ export interface Inquiry {
   /** Start of the lookup (or moment of the ruling) that settled the absence of everything sent before it. */
   readonly absentSince?: Instant;
   readonly barrier?: BarrierState;
+  /** When it stood for certain (`raised`), or when it was about to be tried. */
   readonly barrierAt?: Instant;
   /** With the barrier up, nothing sent before can act any more, whenever it arrives. */
   readonly barred?: boolean;

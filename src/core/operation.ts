@@ -95,7 +95,8 @@ export type Happening =
       readonly repeatable: boolean;
     }
   | { readonly type: "barring"; readonly at: Instant }
-  | { readonly type: "barred"; readonly raised: boolean };
+  /** `at` is after the barrier's answer: only what is asked later is asked behind it. */
+  | { readonly type: "barred"; readonly raised: boolean; readonly at: Instant };
 
 export type Step<P extends Progress> =
   | { readonly ok: true; readonly progress: P; readonly alarm?: string }
@@ -156,7 +157,9 @@ export function advance<P extends Progress>(before: P, happening: Happening): St
     case "barred":
       if (settled(before)) return moved(before, {});
       return moved(before, {
-        inquiry: { ...before.inquiry, barrier: happening.raised ? "raised" : "refused" },
+        inquiry: happening.raised
+          ? { ...before.inquiry, barrier: "raised", barrierAt: happening.at }
+          : { ...before.inquiry, barrier: "refused" },
       });
   }
 }

@@ -31,17 +31,31 @@ export function maySend(
   if (clock >= sending.leaseUntil) return { open: false, why: "lease" };
   if (sinceClaimMs >= contract.maxPauseMs) return { open: false, why: "pause" };
   if (reach >= sending.expiresAt) return { open: false, why: "expiry" };
-  const first = firstSentAt(progress, sending.n);
-  if (first !== undefined && !windowAllows(contract, first, reach)) return { open: false, why: "window" };
+  const opened = windowOpenedAt(progress, contract, sending.n);
+  if (opened !== undefined && !windowAllows(contract, opened, reach)) return { open: false, why: "window" };
   return { open: true };
 }
 
+/**
+ * The earliest moment from which the provider may count the window, seen from the first attempt that may have an effect. A window that
+ * opens with the first send was opened by that one, even if a documented "not now" proved it absent.
+ */
+function windowOpenedAt(
+  progress: Pick<Progress, "attempts" | "inquiry">,
+  { identity }: Contract,
+  beforeN?: number,
+): Instant | undefined {
+  const first = firstSentAt(progress, beforeN);
+  if (first === undefined || identity.kind === "none" || identity.window.opens === "first_effect") return first;
+  return progress.attempts[0]?.claimedAt;
+}
+
 /** A repeat must arrive while the provider still remembers the first request, or after it would refuse. */
-function windowAllows(contract: Contract, firstSent: Instant, reach: Instant): boolean {
+function windowAllows(contract: Contract, opened: Instant, reach: Instant): boolean {
   if (contract.identity.kind === "none") return true;
   const { forMs, marginMs, after } = contract.identity.window;
   if (forMs === null || after === "refuses") return true;
-  return reach + marginMs < firstSent + forMs;
+  return reach + marginMs < opened + forMs;
 }
 
 /** Proved absent: it said so itself, or a settled absence covers it. */
@@ -85,9 +99,9 @@ export function identityUsable(
       precondition.versions === "never_return";
     if (!holds) return false;
   }
-  const first = firstSentAt(progress);
+  const opened = windowOpenedAt(progress, contract);
   return (
-    first === undefined || windowAllows(contract, first, clock + contract.maxPauseMs + contract.requestLifeMs)
+    opened === undefined || windowAllows(contract, opened, clock + contract.maxPauseMs + contract.requestLifeMs)
   );
 }
 
@@ -110,11 +124,12 @@ export function judgeAbsence(
   if (finding.kind !== "absent" || !finding.authoritative) return "no";
   // A provider that called our repeat a duplicate has the effect, whatever a lookup does not see.
   if (duplicateMeansEffect(progress, contract)) return "no";
+  const lagMs = "lookup" in finding.by ? (authoritativeLookup(contract)?.lagMs ?? 0) : 0;
   const { barrier, barrierAt } = progress.inquiry;
-  const standsNow = barrier === "raised" || finding.sawBarrier === true;
-  if (standsNow && barrierAt !== undefined && finding.startedAt > barrierAt) return "barred";
-  const lookup = "lookup" in finding.by ? authoritativeLookup(contract) : undefined;
-  const at = settlesAt(progress, contract, lookup?.lagMs ?? 0);
+  // Who sees the barrier sees what came before it. Who does not must have asked when it stood, and what came before it had become visible.
+  const behind = finding.sawBarrier === true || (barrier === "raised" && finding.startedAt > (barrierAt ?? 0) + lagMs);
+  if (behind && barrierAt !== undefined) return "barred";
+  const at = settlesAt(progress, contract, lagMs);
   return at !== undefined && finding.startedAt > at ? "settled" : "no";
 }
 
@@ -249,12 +264,14 @@ function authoritativePlan(
   if (lookup === undefined || sent === undefined) return undefined;
   const { lastStartedAt, barrier, barrierAt, unclearInRow } = progress.inquiry;
   const look = (at: Instant): Plan => ({ do: "look_up", row: 8, lookup: lookup.name, at });
-  if (lastStartedAt === undefined || lastStartedAt <= sent) return look(clock);
+  if (lastStartedAt === undefined || lastStartedAt <= sent) return look(Math.max(clock, sent + 1));
   if (unclearInRow >= contract.unclearMax)
     return personPlan(8, `the lookup "${lookup.name}" stayed unclear ${unclearInRow} times`, clock, true);
   if (!repeatable && contract.barrier.kind !== "none") {
     if (barrier === undefined) return { do: "bar", row: 8 };
-    if (barrierAt !== undefined && lastStartedAt <= barrierAt) return look(clock);
+    if (barrierAt !== undefined && lastStartedAt <= barrierAt) return look(Math.max(clock, barrierAt + 1));
+    if (barrier === "raised" && barrierAt !== undefined && lastStartedAt <= barrierAt + lookup.lagMs)
+      return look(barrierAt + lookup.lagMs + 1);
   }
   const at = settlesAt(progress, contract, lookup.lagMs);
   // Without a bound on what was sent, looking can never settle an absence: the later rows decide.

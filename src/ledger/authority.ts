@@ -40,16 +40,21 @@ export async function halt(database: Database, tenantId: TenantId, asked: Omit<H
   return { ...asked, at: row?.at_ms ?? 0 };
 }
 
+/** False, and nothing changed, when no such halt stands. */
 export async function lift(
   database: Database,
   tenantId: TenantId,
   haltId: string,
   actor: string,
 ): Promise<boolean> {
-  const [, rows] = await database.flight([
-    raise(tenantId, "lifted", actor, { halt: haltId }),
-    sql`update halts set lifted_at = writ_clock(), lifted_by = ${actor}
-      where tenant_id = ${tenantId} and id = ${haltId} and lifted_at is null returning id`,
+  const [rows] = await database.flight([
+    sql`with lifted as (
+        update halts set lifted_at = writ_clock(), lifted_by = ${actor}
+        where tenant_id = ${tenantId} and id = ${haltId} and lifted_at is null returning id),
+      raised as (
+        update authority set epoch = epoch + 1 where tenant_id = ${tenantId} and exists (select 1 from lifted) returning tenant_id, epoch)
+      insert into authority_events (tenant_id, epoch, type, actor, data, at)
+      select tenant_id, epoch, 'lifted', ${actor}::text, ${JSON.stringify({ halt: haltId })}::jsonb, writ_clock() from raised returning epoch`,
   ]);
   return rows?.rowCount === 1;
 }

@@ -32,7 +32,7 @@ export async function performAll(
   tx: Transaction,
   claims: readonly LocalClaim[],
 ): Promise<readonly Recording[]> {
-  const ordered = [...claims].sort((a, b) => (a.claimed.resource < b.claimed.resource ? -1 : 1));
+  const ordered = [...claims].sort((a, b) => (lockName(a) < lockName(b) ? -1 : 1));
   const performed = await effects(tx, ordered);
   refuseTooMany(ordered, performed);
   const reads = await found(tx, ordered, performed);
@@ -44,6 +44,11 @@ export async function performAll(
     recordings.set(claim, claim.work.settle(claim.claimed, outcome, claim.clock));
   }
   return claims.map((claim) => recordings.get(claim) as Recording); // Every claim was set above.
+}
+
+/** Two tenants may use one name: without the tenant their order would be each batch's own. */
+function lockName({ claimed }: LocalClaim): string {
+  return `${claimed.tenantId} ${claimed.resource}`;
 }
 
 async function effects(tx: Transaction, claims: readonly LocalClaim[]): Promise<readonly Rows<unknown>[]> {

@@ -193,7 +193,8 @@ export function recordedOperation(
   at: Instant,
   settledAt: Instant | null,
 ): Operation {
-  const { dueAt: _before, settledAt: _was, ...rest } = { ...recording.operation, ...recording.progress };
+  const { attention: _needed, ...before } = recording.operation;
+  const { dueAt: _due, settledAt: _settled, ...rest } = { ...before, ...recording.progress };
   return {
     ...rest,
     revision,

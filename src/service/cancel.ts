@@ -13,6 +13,7 @@ const TRIES_MAX = 4;
 export async function cancel(ports: Ports, session: Session, id: OperationId): Promise<Operation> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const { value: operation, clock } = await visible(ports, session, id);
+    requireMover(session, operation);
     if (operation.state === "rejected" && operation.reason === "cancelled") return operation;
     const offered = await ports.catalog.pinned(operation.tenantId, operation.toolDigest);
     if ((operation.state !== "proposed" && operation.state !== "authorized") || offered === undefined) {
@@ -39,6 +40,7 @@ export async function cancel(ports: Ports, session: Session, id: OperationId): P
 /** Runs an operation that was proposed for later. Twice is once: whoever is second sees what the first began. */
 export async function executeLater(ports: Ports, session: Session, id: OperationId): Promise<Executed> {
   const { value: operation, clock } = await visible(ports, session, id);
+  requireMover(session, operation);
   if (operation.state === "proposed") {
     throw new Problem("not_executable", "it waits for people; it runs when they have decided", {
       operationId: id,
@@ -49,4 +51,12 @@ export async function executeLater(ports: Ports, session: Session, id: Operation
   if (executed.halted !== undefined)
     throw new Problem("halted", executed.halted, { operationId: id, retryAfterMs: 30_000 });
   return executed;
+}
+
+/** To see an operation is no right to move it: an auditor only reads. */
+function requireMover(session: Session, operation: Operation): void {
+  if (operation.principalId === session.principalId || session.roles.includes("operator")) return;
+  throw new Problem("forbidden", "only the principal who proposed it, or an operator, may do that", {
+    operationId: operation.id,
+  });
 }

@@ -31,6 +31,9 @@ const HALTED_AGAIN_MS = 5_000;
 export async function claimAndExecute(ports: Ports, operation: Operation, clock: Instant): Promise<Executed> {
   let current = operation;
   let authority = await ports.authority.known(operation.tenantId);
+  // A refusal is never given on an old view of authority: somebody else may have lifted the halt.
+  if (authority.halts.length > 0 || authority.epoch !== operation.authorization?.epoch)
+    authority = await ports.authority.refresh(operation.tenantId);
   for (let tries = 0; tries < CLAIMS_MAX; tries++) {
     const offered = await ports.catalog.pinned(current.tenantId, current.toolDigest);
     const checked = await check(ports, current, offered, authority, clock);

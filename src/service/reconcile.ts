@@ -9,6 +9,8 @@ import type { OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, type Told, workerActor } from "./settle.ts";
 import { standingNow } from "./standing.ts";
 
+const HALTED_AGAIN_MS = 5_000;
+
 /** One operation in one worker's hands: everything that a step needs. */
 interface Case {
   readonly ports: Ports;
@@ -188,7 +190,7 @@ async function bar(the: Case, standing: Standing): Promise<Executed> {
   const why = answer instanceof Error ? answer.message : answer.why;
   return recorded(
     again,
-    [{ happening: { type: "barred", raised }, actor: workerActor(ports), data: { why } }],
+    [{ happening: { type: "barred", raised, at: clockNow(again) }, actor: workerActor(ports), data: { why } }],
     standing,
   );
 }
@@ -239,7 +241,8 @@ async function personStep(
     operation,
     progress,
     events: [event],
-    dueAt: plan.lookAgainAt ?? null,
+    // A halt may be lifted while the permission still stands: then the repeat is safe again, and nobody else would look.
+    dueAt: plan.lookAgainAt ?? (standing.why === "halted" ? clock + HALTED_AGAIN_MS : null),
   });
   return { operation: answer.kind === "recorded" ? answer.operation : operation };
 }

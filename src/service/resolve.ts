@@ -26,7 +26,9 @@ export async function resolve(
 ): Promise<Operation> {
   requireRole(session, "resolver");
   const { value: operation, clock } = await visible(ports, session, id);
-  if (peopleInChain(sessionOf(operation)).has(session.principalId)) {
+  const chain = peopleInChain(sessionOf(operation));
+  // Nor through the client that proposed: an agent that also holds a resolver's token must not clear its own doubt.
+  if (chain.has(session.principalId) || chain.has(session.clientId)) {
     throw new Problem(
       "forbidden",
       "a ruling comes from somebody through whom the operation's authority did not run",

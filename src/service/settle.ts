@@ -7,6 +7,7 @@ import type { JsonObject } from "../core/json.ts";
 import { advance, type Happening, type Operation, type Progress, settled } from "../core/operation.ts";
 import { receiptClaims } from "../core/receipt.ts";
 import { next, type Standing, standingOf } from "../core/recovery.ts";
+import { storable } from "../core/storable.ts";
 import type { Ports, Recording } from "./ports.ts";
 
 /** Who made something happen, as events tell it. */
@@ -37,7 +38,7 @@ export function recordingOf(
 ): Recording {
   let progress: Operation = operation;
   const events: EventDraft[] = [];
-  for (const { happening, actor, data } of told) {
+  for (const { happening, actor, data } of told.map(storable)) {
     const step = advance(progress, happening);
     assert(step.ok, step.ok ? "" : step.why);
     events.push({ ...eventOf(happening, actor), ...merged(happening, data) });
@@ -63,10 +64,11 @@ function planned(
   moment: Moment,
 ): Recording {
   if (settled(progress)) {
-    const receipt = settled(operation)
-      ? {}
-      : { receipt: ports.signer.sign(receiptClaims(progress, moment.clock)) };
-    return { operation, progress, events, dueAt: null, ...receipt };
+    // Evidence that comes afterwards is kept; only an alarm still needs a person.
+    if (settled(operation)) return { operation, progress, events, dueAt: null };
+    const { attention: _answered, ...rest } = progress;
+    const receipt = ports.signer.sign(receiptClaims(progress, moment.clock));
+    return { operation, progress: rest, events, dueAt: null, receipt };
   }
   const { at, attention } = dueOf(progress, moment);
   const { attention: before, ...rest } = progress;

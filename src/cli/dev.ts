@@ -1,0 +1,140 @@
+import { join } from "node:path";
+import { compose, type Writ } from "../compose.ts";
+import type { Configuration } from "../config.ts";
+import { migrate } from "../database/migrate.ts";
+import type { Context } from "./context.ts";
+import { pointedAt } from "./demo/hurry.ts";
+import { SCENES } from "./demo/scenes.ts";
+import { skimStory } from "./demo/story.ts";
+import { skimmedText, verdictText } from "./demo/terminal.ts";
+import { stageOn } from "./demo.ts";
+import { removeDevFile, writeDevFile } from "./dev-file.ts";
+import { type Running, readyText } from "./dev-ready.ts";
+import { openShops, stockFirstItem } from "./dev-shops.ts";
+import { devConfiguration, usesExample } from "./example.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import { embeddedIn } from "./ledger-database.ts";
+import { peopleLog } from "./log.ts";
+import { portFor } from "./port.ts";
+import { progress } from "./progress.ts";
+import { type Ends, ends } from "./signals.ts";
+
+export interface DevFlags {
+  readonly port?: number;
+  readonly story: boolean;
+}
+
+/** `writ dev`: a database, the example's providers, a Writ and its tokens, on this machine only, until somebody ends it. */
+export async function dev(context: Context, flags: DevFlags): Promise<ExitCode> {
+  const { screen } = context;
+  const opened = ends();
+  try {
+    const running = await begin(context, flags, opened);
+    screen.data(readyText(screen, running));
+    await opened.signalled;
+    screen.talk("");
+    screen.talk("writ: stopping");
+    return EXIT.ok;
+  } finally {
+    await opened.close();
+  }
+}
+
+async function begin(context: Context, flags: DevFlags, opened: Ends): Promise<Running> {
+  const { screen, folder } = context;
+  const phases = progress(screen);
+  try {
+    const configuration = devConfiguration(context);
+    phases.phase("starting PostgreSQL");
+    const embedded = await embeddedIn(folder, "own");
+    await opened.opened(embedded, async ({ stop }) => {
+      await stop();
+      screen.talk("writ: the database has stopped; its data stays in .writ/");
+    });
+    await migrate(embedded.url);
+    phases.end();
+    if (flags.story) await openWithStory(context, embedded.url);
+    phases.phase("starting Writ");
+    const example = usesExample(context);
+    const pointed = example ? await withShops(context, configuration, embedded.url, opened) : configuration;
+    const writ = await composed(context, pointed, embedded.url, opened);
+    const { url } = await writ.listen({
+      host: "127.0.0.1",
+      port: await portFor(context, flags.port, pointed.listen.port),
+    });
+    writ.startWorker();
+    const tokens = await tokensOf(writ);
+    writeDevFile(folder, { url, pid: process.pid, tokens });
+    await opened.opened(folder, async () => removeDevFile(folder));
+    const first = example ? { first: await stockFirstItem(embedded.url, tenantOf(pointed)) } : {};
+    return { url, folder, tokens, configuration: pointed, ...first };
+  } finally {
+    phases.end();
+  }
+}
+
+async function withShops(
+  context: Context,
+  configuration: Configuration,
+  databaseUrl: string,
+  opened: Ends,
+): Promise<Configuration> {
+  const shops = await openShops(context.folder, databaseUrl);
+  await opened.opened(shops, async ({ close }) => {
+    await close();
+    context.screen.talk("writ: the demo shop and the kiosk have closed");
+  });
+  return pointedAt(configuration, shops.addresses);
+}
+
+const CLOSE_WITHIN_MS = 5_000;
+
+async function composed(
+  { screen, folder }: Context,
+  configuration: Configuration,
+  databaseUrl: string,
+  opened: Ends,
+): Promise<Writ> {
+  const home = join(folder, ".writ");
+  const writ = await compose({ configuration, databaseUrl, home, log: peopleLog(screen) });
+  return opened.opened(writ, async ({ close }) => {
+    await close(CLOSE_WITHIN_MS);
+    screen.talk("writ: the worker and the HTTP door have ended; what was in hand is in the ledger");
+  });
+}
+
+/** The story in its short form, on a database of its own on the same server. */
+async function openWithStory({ screen }: Context, serverUrl: string): Promise<void> {
+  const { paint, data } = screen;
+  const { stage, close } = await stageOn(serverUrl);
+  try {
+    data(
+      `\n ${paint.bold("Writ")}  ${paint.dim("an agent changes stock; answers get lost, a worker is killed. Effects, counted at the providers:")}\n`,
+    );
+    const report = await skimStory(stage, SCENES, (scene) => data(skimmedText(screen, scene)));
+    data(`\n${verdictText(screen, report)} ${paint.dim("`writ demo` tells it in full.")}`);
+  } finally {
+    await close();
+  }
+}
+
+/** As long as a token may live. */
+const TOKEN_TTL_S = 24 * 3600;
+
+async function tokensOf(writ: Writ): Promise<Running["tokens"]> {
+  const tenant = tenantOf(writ.configuration);
+  const mint = (principal: string, client: string, ...roles: readonly string[]): Promise<string> =>
+    writ.mint({ tenant, principal, client, roles, ttlS: TOKEN_TTL_S });
+  return {
+    // Whoever tries it out may use every tool, whatever its configuration calls its roles.
+    agent: await mint("ada", "agent-1", ...new Set(["agent", ...Object.keys(writ.configuration.roles)])),
+    resolver: await mint("grace", "writ-cli", "resolver"),
+    operator: await mint("edith", "writ-cli", "operator", "auditor"),
+  };
+}
+
+function tenantOf({ tenants }: Configuration): Configuration["tenants"][number] {
+  const [tenant] = tenants;
+  if (tenant === undefined) throw new Error("a configuration has a tenant");
+  return tenant;
+}

@@ -1,0 +1,53 @@
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { discard, EmbeddedOwned, start } from "../database/embedded.ts";
+import { placeOf } from "../database/embedded-place.ts";
+
+/** A PostgreSQL that lives as long as its opener wants, and leaves nothing behind. */
+export interface TemporaryServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const PREFIX = "writ-demo-";
+
+export async function temporaryServer(): Promise<TemporaryServer> {
+  await removeLeftovers();
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), PREFIX));
+  // As root, PostgreSQL runs as another user, who must be able to walk in.
+  chmodSync(folder, 0o755);
+  try {
+    const server = await start({ folder });
+    return {
+      url: server.url,
+      close: async () => {
+        await server.stop();
+        await remove(folder);
+      },
+    };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function remove(folder: string): Promise<void> {
+  await discard(folder);
+  for (const each of [placeOf(folder).home, folder]) rmSync(each, { recursive: true, force: true });
+}
+
+/** Of runs that were killed; those that go on have an owner and are left alone. */
+async function removeLeftovers(): Promise<void> {
+  const temporary = realpathSync(tmpdir());
+  for (const name of readdirSync(temporary).filter((each) => each.startsWith(PREFIX))) {
+    try {
+      await remove(join(temporary, name));
+    } catch (error) {
+      // Somebody else's folder, or a run that goes on.
+      const theirs =
+        error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM");
+      if (!(error instanceof EmbeddedOwned) && !theirs) throw error;
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Installation, installationOf } from "./config/installation.ts";
+import { unknownName } from "./config/member.ts";
+import type { Surroundings } from "./config/secret.ts";
+import { refuseTwice, toolOf } from "./config/tool-file.ts";
+import { mistake, placed, readYaml, type YamlFile } from "./config/yaml-file.ts";
+import type { Tool } from "./core/tool.ts";
+
+/** A whole configuration, checked; there is no half of one. It holds secrets: never printed, logged or answered. */
+export interface Configuration extends Installation {
+  /** Absolute. */
+  readonly folder: string;
+  readonly tools: readonly Tool[];
+}
+
+export type { Installation } from "./config/installation.ts";
+export type { IssuerSettings } from "./config/issuer.ts";
+export type { HttpProvider, ProviderConfiguration } from "./config/provider.ts";
+
+const TOOLS_MAX = 1_000;
+
+/**
+ * Reads a configuration folder. Throws one `invalid` Problem whose message is `file:line:column: the sentence that mends it`, or
+ * `VARIABLE: …` for a mistake in the environment. Secrets are read now, and shown nowhere.
+ */
+export function loadConfiguration(folder: string, environment: Surroundings["environment"]): Configuration {
+  const around: Surroundings = { folder: resolve(folder), environment };
+  const file = fileIn(around.folder, "writ.yaml");
+  const installation = placed(file, () => installationOf(file.written, around));
+  const shelf = { folder: around.folder, providers: installation.providers };
+  const tools = toolFiles(around.folder).map((each) => ({
+    file: each,
+    tool: placed(each, () => toolOf(each, shelf)),
+  }));
+  refuseTwice(tools);
+  refuseUnknownTools(
+    file,
+    installation,
+    tools.map(({ tool }) => tool.name),
+  );
+  return { ...installation, folder: around.folder, tools: tools.map(({ tool }) => tool) };
+}
+
+/** An empty file and no file say the same: every setting has its default. */
+function fileIn(folder: string, name: string): YamlFile {
+  const path = join(folder, name);
+  const none: YamlFile = { name, written: { value: {}, at: "" }, placeOf: () => `${name}:1:1` };
+  if (!existsSync(path)) return none;
+  const file = readYaml(path, name);
+  return file.written.value === null ? none : file;
+}
+
+function toolFiles(folder: string): readonly YamlFile[] {
+  const path = join(folder, "tools");
+  if (!existsSync(path)) return [];
+  const names = readdirSync(path).sort();
+  const odd = names.find((name) => !name.startsWith(".") && !name.endsWith(".yaml"));
+  if (odd !== undefined)
+    throw mistake(
+      `tools/${odd}:1:1`,
+      "what stands in tools/ is a tool's file and ends in .yaml; move or rename this one",
+    );
+  const files = names.filter((name) => name.endsWith(".yaml") && !name.startsWith("."));
+  if (files.length > TOOLS_MAX) throw mistake("tools:1:1", `there are more than ${TOOLS_MAX} tools`);
+  return files.map((name) => readYaml(join(path, name), `tools/${name}`));
+}
+
+/** A role that may use a tool which nobody offers is a slip of the finger. */
+function refuseUnknownTools(file: YamlFile, { roles }: Installation, tools: readonly string[]): void {
+  for (const [role, patterns] of Object.entries(roles)) {
+    for (const [index, pattern] of patterns.entries()) {
+      if (!pattern.endsWith("*") && !tools.includes(pattern))
+        throw mistake(file.placeOf(`/roles/${role}/${index}`), unknownName(pattern, tools));
+    }
+  }
+}

@@ -5,16 +5,17 @@ import { join } from "node:path";
 import { catalog, definitionsOf, type Provider } from "./catalog/catalog.ts";
 import type { Configuration, ProviderConfiguration } from "./config.ts";
 import { httpConnector, settingsDigestValue } from "./connectors/http.ts";
-import { postgresConnector } from "./connectors/postgres.ts";
+import { lintSql, postgresConnector } from "./connectors/postgres.ts";
 import { digestOf } from "./core/digest.ts";
-import { connect, type Database } from "./database/pool.ts";
+import { Problem } from "./core/problem.ts";
 import { pending } from "./database/migrate.ts";
+import { connect, type Database } from "./database/pool.ts";
 import { processClock } from "./host/clock.ts";
 import { processEntropy } from "./host/entropy.ts";
 import { buildApp } from "./http/app.ts";
 import { loadOrCreateKey, type SigningKey } from "./identity/keys.ts";
 import { receiptSigner } from "./identity/receipts.ts";
-import { type Grant, mintToken, tokenIdentity } from "./identity/tokens.ts";
+import { type Grant, mintToken, TENANT_CLAIM, tokenIdentity } from "./identity/tokens.ts";
 import { type ClosableLedger, postgresLedger } from "./ledger/ledger.ts";
 import { rolePolicy } from "./policy/roles.ts";
 import { authorityView } from "./service/decide.ts";
@@ -52,10 +53,17 @@ const CLOSE_WITHIN_MS = 10_000;
 /** Builds every part and joins them. The only place that knows them all. */
 export async function compose(options: ComposeOptions): Promise<Writ> {
   const { configuration, log } = options;
-  const database = await connect({ url: options.databaseUrl, applicationName: "writ", onNotice: (notice) => log.warn("database", { ...notice }) });
+  refuseBadSql(configuration);
+  const database = await connect({
+    url: options.databaseUrl,
+    applicationName: "writ",
+    onNotice: (notice) => log.warn("database", { ...notice }),
+  });
   const ledger = postgresLedger(database);
   const keys = keysOf(options.home);
-  const providers = new Map(Object.entries(configuration.providers).map(([name, settings]) => [name, providerOf(settings)]));
+  const providers = new Map(
+    Object.entries(configuration.providers).map(([name, settings]) => [name, providerOf(settings)]),
+  );
   for (const tenant of configuration.tenants) await ledger.enroll(tenant, definitionsOf(configuration.tools));
   const ports: Ports = {
     ledger,
@@ -71,6 +79,11 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   return running({ configuration, ports, database, ledger, keys });
 }
 
+function refuseBadSql({ tools, providers }: Configuration): void {
+  const [complaint] = tools.filter((tool) => providers[tool.provider]?.kind === "postgres").flatMap(lintSql);
+  if (complaint !== undefined) throw new Problem("invalid", complaint);
+}
+
 interface Parts {
   readonly configuration: Configuration;
   readonly ports: Ports;
@@ -83,7 +96,15 @@ function running({ configuration, ports, database, ledger, keys }: Parts): Writ 
   const workers: Worker[] = [];
   const { issuer, audience } = configuration;
   const identify = tokenIdentity({
-    issuers: [{ issuer, audience, keys: { keys: [keys.tokens.publicKey] }, tenant: { claim: "writ_tenant", among: configuration.tenants } }],
+    issuers: [
+      {
+        issuer,
+        audience,
+        keys: { keys: [keys.tokens.publicKey] },
+        tenant: { claim: TENANT_CLAIM, among: configuration.tenants },
+      },
+      ...configuration.issuers,
+    ],
     clock: () => ports.clock.wallMs(),
   });
   const app = buildApp({
@@ -91,12 +112,19 @@ function running({ configuration, ports, database, ledger, keys }: Parts): Writ 
     identify,
     jwks: { keys: [keys.receipts.publicKey] },
     ready: async () => ready(database),
+    settings: {
+      hosts: configuration.hosts,
+      origins: configuration.origins,
+      bounds: { bodyMax: configuration.bodyMax },
+    },
   });
   return {
     ports,
     configuration,
     database,
-    listen: async (at = configuration.listen) => ({ url: await app.listen({ host: at.host, port: at.port }) }),
+    listen: async (at = configuration.listen) => ({
+      url: await app.listen({ host: at.host, port: at.port }),
+    }),
     startWorker: () => {
       const worker = startWorker(ports);
       workers.push(worker);
@@ -113,10 +141,17 @@ function running({ configuration, ports, database, ledger, keys }: Parts): Writ 
 }
 
 async function ready(database: Database): Promise<ReadyAnswer> {
-  const check = (name: string, ok: boolean, says?: string) => ({ name, ok, ...(says === undefined ? {} : { says }) });
+  const check = (name: string, ok: boolean, says?: string) => ({
+    name,
+    ok,
+    ...(says === undefined ? {} : { says }),
+  });
   try {
     const missing = await pending(database);
-    const migrated = missing.length === 0 ? check("migrations", true) : check("migrations", false, `missing: ${missing.join(", ")}`);
+    const migrated =
+      missing.length === 0
+        ? check("migrations", true)
+        : check("migrations", false, `missing: ${missing.join(", ")}`);
     return { ready: migrated.ok, checks: [check("database", true), migrated] };
   } catch {
     return { ready: false, checks: [check("database", false, "the ledger's database does not answer")] };
@@ -126,9 +161,15 @@ async function ready(database: Database): Promise<ReadyAnswer> {
 function providerOf(settings: ProviderConfiguration): Provider {
   switch (settings.kind) {
     case "postgres":
-      return { connector: postgresConnector(), settingsDigest: digestOf("writ.settings.v1", { kind: "postgres", database: "ledger" }) };
+      return {
+        connector: postgresConnector(),
+        settingsDigest: digestOf("writ.settings.v1", { kind: "postgres", database: "ledger" }),
+      };
     case "http":
-      return { connector: httpConnector(settings.http), settingsDigest: digestOf("writ.settings.v1", settingsDigestValue(settings.http)) };
+      return {
+        connector: httpConnector(settings.http),
+        settingsDigest: digestOf("writ.settings.v1", settingsDigestValue(settings.http)),
+      };
   }
 }
 
@@ -140,7 +181,11 @@ interface Keys {
 
 function keysOf(home: string): Keys {
   const folder = join(home, "keys");
-  return { tokens: loadOrCreateKey(folder, "tokens"), receipts: loadOrCreateKey(folder, "receipts"), lookalikes: secretOf(folder) };
+  return {
+    tokens: loadOrCreateKey(folder, "tokens"),
+    receipts: loadOrCreateKey(folder, "receipts"),
+    lookalikes: secretOf(folder),
+  };
 }
 
 /** Keys the look-alike digests; without it an equal effect of yesterday no longer looks equal, and nothing else is lost. */
@@ -156,4 +201,3 @@ function secretOf(folder: string): Uint8Array {
   }
   return Buffer.from(readFileSync(path, "utf8"), "base64url");
 }
-

@@ -14,8 +14,6 @@ export interface Configuration extends Installation {
   readonly tools: readonly Tool[];
 }
 
-export type { Installation } from "./config/installation.ts";
-export type { IssuerSettings } from "./config/issuer.ts";
 export type { HttpProvider, ProviderConfiguration } from "./config/provider.ts";
 
 const TOOLS_MAX = 1_000;

@@ -57,26 +57,24 @@ async function take(
   inHand: Map<Promise<void>, Operation>,
   signal: AbortSignal,
 ): Promise<"some" | "nothing" | "full" | "away"> {
-  const max = bounds.atOnceMax - inHand.size;
-  if (max <= 0) return "full";
   const working = [...inHand.values()];
+  const providers = crowding(working, (operation) => operation.provider, bounds.providerMax);
+  const tenants = crowding(working, (operation) => operation.tenantId, bounds.tenantMax);
+  const max = Math.min(bounds.atOnceMax - working.length, providers.room, tenants.room);
+  if (max <= 0) return "full";
   try {
     const { value: due, clock } = await ports.ledger.due({
-      max: Math.min(max, bounds.providerMax, bounds.tenantMax),
+      max,
       reserveMs: RESERVE_MS,
-      exceptProviders: busy(
-        working.map((operation) => operation.provider),
-        bounds.providerMax,
-      ),
-      exceptTenants: busy(
-        working.map((operation) => operation.tenantId),
-        bounds.tenantMax,
-      ),
+      exceptProviders: providers.full,
+      exceptTenants: tenants.full,
     });
     // Picked while we were told to stop: it is due again when the reservation ends.
     if (signal.aborted) return "nothing";
     for (const operation of due) begin(ports, operation, clock, inHand);
-    return due.length === 0 ? "nothing" : "some";
+    if (due.length > 0) return "some";
+    // What was left out may be due: the next that ends makes room for it.
+    return providers.full.length + tenants.full.length > 0 ? "full" : "nothing";
   } catch (error) {
     ports.log.warn("worker", { what: "the ledger is away", error: String(error) });
     return "away";
@@ -103,8 +101,15 @@ async function step(ports: Ports, operation: Operation, clock: number): Promise<
   }
 }
 
-function busy(names: readonly string[], max: number): readonly string[] {
+/** Who has as much in hand as one may have; and how many more may be taken if all of them were of the fullest of the others. */
+function crowding(
+  working: readonly Operation[],
+  nameOf: (operation: Operation) => string,
+  max: number,
+): { readonly full: readonly string[]; readonly room: number } {
   const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts].filter(([, count]) => count >= max).map(([name]) => name);
+  for (const operation of working) counts.set(nameOf(operation), (counts.get(nameOf(operation)) ?? 0) + 1);
+  const full = [...counts].filter(([, count]) => count >= max).map(([name]) => name);
+  const most = Math.max(0, ...[...counts.values()].filter((count) => count < max));
+  return { full, room: max - most };
 }

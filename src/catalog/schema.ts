@@ -30,7 +30,7 @@ const add = formatsPlugin as unknown as (ajv: Ajv) => Ajv; // A CommonJS default
 
 /** Compiles a JSON Schema (2020-12, or draft-07 when it says so) into a check that throws `invalid` naming the place. */
 export function schemaValidator(schema: JsonObject): (value: JsonObject) => void {
-  const draft07 = typeof schema["$schema"] === "string" && schema["$schema"].includes("draft-07");
+  const draft07 = typeof schema.$schema === "string" && schema.$schema.includes("draft-07");
   const ajv = draft07 ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
   const { $schema: _dialect, ...rest } = schema;
   const check: ValidateFunction = add(ajv).compile(rest);
@@ -42,9 +42,8 @@ export function schemaValidator(schema: JsonObject): (value: JsonObject) => void
 }
 
 function invalid(error: ErrorObject): Problem {
-  const extra =
-    error.keyword === "additionalProperties" ? `/${String(error.params["additionalProperty"])}` : "";
-  const missing = error.keyword === "required" ? `/${String(error.params["missingProperty"])}` : "";
+  const extra = error.keyword === "additionalProperties" ? `/${String(error.params.additionalProperty)}` : "";
+  const missing = error.keyword === "required" ? `/${String(error.params.missingProperty)}` : "";
   const at = `/arguments${error.instancePath}${extra}${missing}`;
   return new Problem("invalid", `${at} ${error.message ?? "is not valid"}`, { at });
 }

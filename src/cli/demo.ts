@@ -23,9 +23,13 @@ export interface DemoFlags {
 }
 
 /** `writ demo`: the whole story. Ends well only if every count at the providers is what the story says. */
-export async function demo(context: Context, flags: DemoFlags): Promise<ExitCode> {
+export async function demo(
+  context: Context,
+  flags: DemoFlags,
+  all: readonly Scene[] = SCENES,
+): Promise<ExitCode> {
   const { screen } = context;
-  const scenes = chosen(flags);
+  const scenes = chosen(all, flags);
   const people = screen.format === "table";
   const waiting = progress(screen);
   const begun = ends();
@@ -55,16 +59,15 @@ const SILENT = {
   ends: () => undefined,
 };
 
-function chosen({ scene }: DemoFlags): readonly Scene[] {
-  const wrong = scene?.find((n) => !SCENES.some((each) => each.n === n));
-  if (wrong !== undefined)
-    throw new Stop(EXIT.usage, `--scene ${wrong}: the scenes are ${sceneList(SCENES)}`);
-  return scene === undefined ? SCENES : SCENES.filter(({ n }) => scene.includes(n));
+function chosen(all: readonly Scene[], { scene }: DemoFlags): readonly Scene[] {
+  const wrong = scene?.find((n) => !all.some((each) => each.n === n));
+  if (wrong !== undefined) throw new Stop(EXIT.usage, `--scene ${wrong}: the scenes are ${sceneList(all)}`);
+  return scene === undefined ? all : all.filter(({ n }) => scene.includes(n));
 }
 
 function conclude({ screen }: Context, report: StoryReport): void {
   if (screen.machine(screen.format === "jsonl" ? report.scenes : report)) return;
-  const explained = epilogue(screen, report);
+  const explained = epilogue(screen, report, SCENES.length + 1);
   if (explained !== undefined) screen.data(`\n${explained}`);
   screen.data(`\n${verdictText(screen, report)}`);
   if (report.holds)

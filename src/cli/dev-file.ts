@@ -10,6 +10,8 @@ export interface DevFile {
   readonly url: string;
   readonly pid: number;
   readonly tokens: Readonly<Record<Person, string>>;
+  /** Where the example's simulated providers listen: `GET /__writ/journal` counts their effects. */
+  readonly providers?: Readonly<Record<string, string>>;
 }
 
 export function devFilePath(folder: string): string {

@@ -9,15 +9,15 @@ export interface Running {
   readonly folder: string;
   readonly tokens: Readonly<Record<Person, string>>;
   readonly configuration: Configuration;
-  /** Set with the example: something to change at once. */
-  readonly first?: FirstItem;
+  /** Set with the example: something to change at once, and where the providers are. */
+  readonly example?: { readonly first: FirstItem; readonly providers: Readonly<Record<string, string>> };
 }
 
 const NAME_WIDTH = 11;
 
 /** What is up, and the one command that shows that it works. */
 export function readyText({ paint }: Screen, running: Running): string {
-  const { url, folder, tokens, configuration, first } = running;
+  const { url, folder, tokens, configuration, example } = running;
   const row = (name: string, value: string): string => `    ${paint.dim(name.padEnd(NAME_WIDTH))}${value}`;
   return [
     "",
@@ -26,11 +26,16 @@ export function readyText({ paint }: Screen, running: Running): string {
     row("url", paint.cyan(url)),
     row("api", `${url}/docs, ${url}/openapi.json`),
     row("tools", configuration.tools.map(({ name }) => name).join(", ")),
-    row("tokens", `${devFilePath(folder)} (an agent's, a resolver's, an operator's)`),
+    ...Object.entries(example?.providers ?? {}).map(([name, at]) =>
+      row(name, `${at}  ${paint.dim("simulated; its effects: /__writ/journal")}`),
+    ),
+    row("token", `in the command below, for 24 h; all tokens are in ${devFilePath(folder)}`),
     "",
-    ` ${paint.bold("Try it:")} ${first === undefined ? "paste this to see what is offered" : "paste this, twice if you like: the second time is a replay"}`,
+    ` ${paint.bold("Try it:")} ${example === undefined ? "paste this to see what is offered" : "paste this, twice if you like: the second time is a replay"}`,
     "",
-    first === undefined ? toolsCommand(url, tokens.agent) : proposeCommand(url, tokens.agent, first),
+    example === undefined
+      ? toolsCommand(url, tokens.agent)
+      : proposeCommand(url, tokens.agent, example.first),
     "",
     `    ${paint.dim("then       writ op ls · writ op explain <operation> · writ --help   (in a checkout: npx --no-install writ)")}`,
     `    ${paint.dim("Ctrl-C     stops; the data stays")}`,
@@ -38,7 +43,7 @@ export function readyText({ paint }: Screen, running: Running): string {
   ].join("\n");
 }
 
-function proposeCommand(url: string, token: string, first: NonNullable<Running["first"]>): string {
+function proposeCommand(url: string, token: string, first: FirstItem): string {
   const { warehouse, item, version, intentKey } = first;
   const body = JSON.stringify({
     tool: "inventory.set_available",

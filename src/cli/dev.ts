@@ -10,13 +10,13 @@ import { skimmedText, verdictText } from "./demo/terminal.ts";
 import { stageOn } from "./demo.ts";
 import { removeDevFile, writeDevFile } from "./dev-file.ts";
 import { type Running, readyText } from "./dev-ready.ts";
-import { openShops, stockFirstItem } from "./dev-shops.ts";
+import { openShops, type Shops, stockFirstItem } from "./dev-shops.ts";
 import { devConfiguration, usesExample } from "./example.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { embeddedIn } from "./ledger-database.ts";
 import { peopleLog } from "./log.ts";
 import { portFor } from "./port.ts";
-import { progress } from "./progress.ts";
+import { type Progress, progress, slowly } from "./progress.ts";
 import { type Ends, ends } from "./signals.ts";
 
 export interface DevFlags {
@@ -45,46 +45,57 @@ async function begin(context: Context, flags: DevFlags, opened: Ends): Promise<R
   const phases = progress(screen);
   try {
     const configuration = devConfiguration(context);
-    phases.phase("starting PostgreSQL");
-    const embedded = await embeddedIn(folder, "own");
-    await opened.opened(embedded, async ({ stop }) => {
-      await stop();
-      screen.talk("writ: the database has stopped; its data stays in .writ/");
-    });
-    await migrate(embedded.url);
+    const databaseUrl = await database(context, configuration, phases, opened);
     phases.end();
-    if (flags.story) await openWithStory(context, embedded.url);
+    if (flags.story) await openWithStory(context, databaseUrl);
     phases.phase("starting Writ");
-    const example = usesExample(context);
-    const pointed = example ? await withShops(context, configuration, embedded.url, opened) : configuration;
-    const writ = await composed(context, pointed, embedded.url, opened);
-    const { url } = await writ.listen({
-      host: "127.0.0.1",
-      port: await portFor(context, flags.port, pointed.listen.port),
-    });
+    const shops = usesExample(context) ? await shopsOf(context, databaseUrl, opened) : undefined;
+    const pointed = shops === undefined ? configuration : pointedAt(configuration, shops.addresses);
+    const writ = await composed(context, pointed, databaseUrl, opened);
+    const port = await portFor(context, flags.port, pointed.listen.port);
+    const { url } = await writ.listen({ host: "127.0.0.1", port });
     writ.startWorker();
     const tokens = await tokensOf(writ);
-    writeDevFile(folder, { url, pid: process.pid, tokens });
+    const providers = shops?.addresses;
+    writeDevFile(folder, {
+      url,
+      pid: process.pid,
+      tokens,
+      ...(providers === undefined ? {} : { providers }),
+    });
     await opened.opened(folder, async () => removeDevFile(folder));
-    const first = example ? { first: await stockFirstItem(embedded.url, tenantOf(pointed)) } : {};
-    return { url, folder, tokens, configuration: pointed, ...first };
+    const running = { url, folder, tokens, configuration: pointed };
+    if (providers === undefined) return running;
+    const first = await stockFirstItem(databaseUrl, tenantOf(pointed));
+    return { ...running, example: { first, providers } };
   } finally {
     phases.end();
   }
 }
 
-async function withShops(
-  context: Context,
+/** Always the embedded one: what is tried out here must not reach an installation's own ledger. */
+async function database(
+  { screen, folder }: Context,
   configuration: Configuration,
-  databaseUrl: string,
+  phases: Progress,
   opened: Ends,
-): Promise<Configuration> {
-  const shops = await openShops(context.folder, databaseUrl);
-  await opened.opened(shops, async ({ close }) => {
-    await close();
-    context.screen.talk("writ: the demo shop and the kiosk have closed");
+): Promise<string> {
+  if (configuration.database !== undefined)
+    screen.talk("writ: `dev` keeps to its own database in .writ/, and not to the configured one");
+  const embedded = await slowly(phases, "starting PostgreSQL", embeddedIn(folder, "own"));
+  await opened.opened(embedded, async ({ stop }) => {
+    await stop();
+    screen.talk("writ: the database has stopped; its data stays in .writ/");
   });
-  return pointedAt(configuration, shops.addresses);
+  await migrate(embedded.url);
+  return embedded.url;
+}
+
+async function shopsOf({ folder, screen }: Context, databaseUrl: string, opened: Ends): Promise<Shops> {
+  return opened.opened(await openShops(folder, databaseUrl), async ({ close }) => {
+    await close();
+    screen.talk("writ: the simulated providers have closed");
+  });
 }
 
 const CLOSE_WITHIN_MS = 5_000;

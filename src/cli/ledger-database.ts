@@ -32,8 +32,12 @@ export async function embeddedIn(folder: string, how: "own" | "attach"): Promise
   try {
     return await start({ folder, attach: how === "attach" });
   } catch (error) {
-    if (error instanceof EmbeddedOwned || error instanceof EmbeddedUnavailable)
-      throw new Stop(EXIT.error, error.message);
+    if (error instanceof EmbeddedOwned)
+      throw new Stop(
+        EXIT.error,
+        `another Writ runs in this folder, as process ${error.pid}: stop that one first, or use another folder`,
+      );
+    if (error instanceof EmbeddedUnavailable) throw new Stop(EXIT.error, error.message);
     throw error;
   }
 }

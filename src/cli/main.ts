@@ -17,13 +17,15 @@ async function run(args: readonly string[]): Promise<ExitCode> {
   const command = program({
     env: process.env,
     folder: process.cwd(),
+    colours: screenOf("table").paint,
     screenOf,
     done: (code) => {
       exit = code;
     },
   });
   try {
-    await command.parseAsync([...args], { from: "user" });
+    if (args.length === 0) command.outputHelp();
+    else await command.parseAsync([...args], { from: "user" });
     return exit;
   } catch (error) {
     // Commander has already said what it had to say; a help page that was asked for is no mistake.
@@ -52,8 +54,7 @@ function told(error: unknown, { tint, talk, machine }: Screen): ExitCode {
   if (error instanceof Refused) machine(error.problem);
   const code = error instanceof Refused ? tint.dim(` (${error.problem.code})`) : "";
   talk(`${tint.red("writ:")} ${plain(messageOf(error))}${code}`);
-  const next = nextOf(error);
-  if (next !== undefined) talk(`      ${plain(next)}`);
+  for (const line of nextOf(error)) talk(`      ${plain(line)}`);
   if (process.env.WRIT_DEBUG !== undefined && error instanceof Error) talk(tint.dim(error.stack ?? ""));
   return exitOfError(error);
 }
@@ -62,11 +63,17 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function nextOf(error: unknown): string | undefined {
-  if (error instanceof Stop) return error.next;
-  if (error instanceof Refused) return error.problem.next;
-  if (error instanceof Unanswered && error.intentKey !== undefined)
-    return `The change may have been applied. Ask again with the same key: --key ${error.intentKey}`;
-  if (error instanceof Unanswered) return "Is it running? `writ dev` starts one here.";
-  return undefined;
+/** What to do now. After a proposal that may have been stored, its key is how to find out. */
+function nextOf(error: unknown): readonly string[] {
+  if (error instanceof Stop) return error.next === undefined ? [] : [error.next];
+  if (error instanceof Unanswered)
+    return error.intentKey === undefined
+      ? ["Is it running? `writ dev` starts one here."]
+      : [`The change may have been applied. Ask again with the same key: --key ${error.intentKey}`];
+  if (!(error instanceof Refused)) return [];
+  const { next, operationId } = error.problem;
+  return [
+    ...(next === undefined ? [] : [next]),
+    ...(operationId === undefined ? [] : [`The whole of it: writ op explain ${operationId}`]),
+  ];
 }

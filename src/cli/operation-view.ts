@@ -6,7 +6,7 @@ import { type Colours, plain, type Screen } from "./screen.ts";
 type State = OperationAnswer["state"];
 
 /** One colour for one state, everywhere. The word is always there too. */
-export function stateColour(paint: Colours, state: State): (text: string) => string {
+function stateColour(paint: Colours, state: State): (text: string) => string {
   switch (state) {
     case "succeeded":
       return paint.green;
@@ -123,7 +123,7 @@ export function historyText(screen: Screen, history: HistoryAnswer): string {
     { title: "n", of: (event) => String(event.n) },
     { title: "at", of: (event) => event.at },
     { title: "event", of: (event) => event.type },
-    { title: "who", of: (event) => valuesOf(event.actor) },
+    { title: "who", of: (event) => valuesOf(event.actor), gives: true },
     { title: "what", of: (event) => JSON.stringify(event.data), gives: true },
   ]);
   const chain =

@@ -73,12 +73,12 @@ export function facts(screen: Screen, entries: readonly (readonly [string, strin
     .join("\n");
 }
 
-/** Breaks at spaces; a word longer than the line stands alone. Colour codes take no room. */
+/** Breaks at spaces, and inside a word only where the word alone is longer than a line. Colour codes take no room. */
 export function wrapped(text: string, width: number): readonly string[] {
   return text.split("\n").flatMap((paragraph) => {
     const lines: string[] = [];
     let line = "";
-    for (const word of paragraph.split(" ")) {
+    for (const word of paragraph.split(" ").flatMap((each) => pieces(each, width))) {
       const longer = line === "" ? word : `${line} ${word}`;
       if (line !== "" && shownLength(longer) > width) {
         lines.push(line);
@@ -87,6 +87,13 @@ export function wrapped(text: string, width: number): readonly string[] {
     }
     return [...lines, line];
   });
+}
+
+function pieces(word: string, width: number): readonly string[] {
+  if (width < 1 || shownLength(word) <= width || word.includes("\u001b")) return [word];
+  return Array.from({ length: Math.ceil(word.length / width) }, (_, at) =>
+    word.slice(at * width, (at + 1) * width),
+  );
 }
 
 export function shownLength(text: string): number {

@@ -1,12 +1,13 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Help, InvalidArgumentError, Option } from "commander";
 import type { Context } from "./context.ts";
 import { PEOPLE, type Person } from "./dev-file.ts";
 import type { ExitCode } from "./exit.ts";
 import type { HaltFlags } from "./halt.ts";
+import { rootHelp } from "./help.ts";
 import type { ListFlags } from "./op.ts";
 import type { ProposeFlags } from "./propose.ts";
 import type { ResolveFlags } from "./resolve.ts";
-import { FORMATS, type Screen } from "./screen.ts";
+import { type Colours, FORMATS, type Screen } from "./screen.ts";
 import type { TokenFlags } from "./token.ts";
 import { VERSION } from "./version.ts";
 
@@ -14,6 +15,8 @@ import { VERSION } from "./version.ts";
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly folder: string;
+  /** Colours for help on standard output. */
+  readonly colours: Colours;
   readonly screenOf: (format: string) => Screen;
   readonly done: (exit: ExitCode) => void;
 }
@@ -25,20 +28,29 @@ const STATES = ["proposed", "authorized", "executing", "succeeded", "rejected", 
 
 /** The whole command line. Each command's own module is loaded only when it runs: help is at once. */
 export function program(given: Surroundings): Command {
+  const paint = given.colours;
   const writ = new Command("writ")
-    .description(
-      "Stands between agents and the systems they change: decides, executes exactly what was\nauthorized, and keeps the evidence.",
-    )
+    .description("decides, executes exactly what was authorized, and keeps the evidence")
+    .usage("<command> [options]")
     .version(VERSION, "-V, --version", "the version")
-    .helpOption("-h, --help", "this, or a command's own help")
+    .helpOption("-h, --help", "this help")
     .helpCommand(false)
     .option("-o, --output <format>", `for people or programs: ${FORMATS.join(", ")}`, "table")
-    .addOption(new Option("--as <person>", "whose token of `writ dev`").choices([...PEOPLE]))
+    .addOption(new Option("--as <who>", "whose token of `writ dev`").choices([...PEOPLE]))
     .showSuggestionAfterError(true)
-    .showHelpAfterError(false)
     .exitOverride()
-    .configureHelp({ sortSubcommands: false, subcommandTerm: (command) => command.name() })
-    .configureOutput({ outputError: (text, write) => write(`writ: ${text.replace(/^error: /, "")}`) });
+    .configureOutput({ outputError: (text, write) => write(`writ: ${text.replace(/^error: /, "")}`) })
+    .configureHelp({
+      formatHelp: (command, help) =>
+        command.parent === null
+          ? rootHelp(command, help, paint)
+          : Help.prototype.formatHelp.call(help, command, help),
+      styleTitle: (text) => paint.bold(text),
+      styleOptionTerm: (text) => paint.cyan(text),
+      styleSubcommandTerm: (text) => paint.cyan(text),
+      subcommandTerm: (command) => command.name(),
+      showGlobalOptions: false,
+    });
   const runner: Runner = async (command, run) => {
     const { output, as } = command.optsWithGlobals<{ output: string; as?: Person }>();
     const { env, folder } = given;
@@ -51,15 +63,11 @@ export function program(given: Surroundings): Command {
   people(writ, runner);
   contracts(writ, runner);
   installation(writ, runner);
-  return writ.addHelpText("after", ENDING);
+  return writ;
 }
 
-const ENDING = `
-Ends with 0 ok · 1 error · 2 usage · 3 denied · 4 authentication · 5 waiting for people
-          6 outcome unknown · 7 conflict. Set WRIT_URL and WRIT_TOKEN, or run \`writ dev\` here.`;
-
 function starting(writ: Command, runner: Runner): void {
-  writ.commandsGroup("Begin:");
+  writ.commandsGroup("Begin");
   writ
     .command("dev")
     .summary("everything on this machine: database, demo shop, tokens, worker")
@@ -84,12 +92,12 @@ function starting(writ: Command, runner: Runner): void {
 }
 
 function operations(writ: Command, runner: Runner): void {
-  writ.commandsGroup("Ask and look:");
+  writ.commandsGroup("Ask and look");
   writ
     .command("propose <tool>")
     .summary("ask for a change")
     .description("Asks for a change and shows what became of it.")
-    .option("-a, --arg <name=value>", "one argument; JSON, else a text", collected, [])
+    .option("-a, --arg <name=value>", "one argument; JSON, else a text", collected)
     .option("--args <json>", "all arguments as a JSON object, @file, or - for standard input")
     .option("-e, --expect <version>", "the version that this change was decided against")
     .option("-k, --key <key>", "names the intent: the same key is the same change (default: a new one)")
@@ -103,6 +111,7 @@ function operations(writ: Command, runner: Runner): void {
     );
   const op = writ
     .command("op")
+    .helpCommand(false)
     .summary("ls · show · explain · wait · cancel · execute · receipt · events")
     .description("One operation, or the list of them.");
   op.command("ls")
@@ -145,7 +154,7 @@ function operations(writ: Command, runner: Runner): void {
 }
 
 function people(writ: Command, runner: Runner): void {
-  writ.commandsGroup("In doubt, and in danger:");
+  writ.commandsGroup("In doubt, and in danger");
   one(writ, "reconcile", "ask the provider about it now", runner, async (context, id) =>
     (await import("./op.ts")).reconcile(context, id),
   );
@@ -187,7 +196,7 @@ function people(writ: Command, runner: Runner): void {
 }
 
 function contracts(writ: Command, runner: Runner): void {
-  writ.commandsGroup("Contracts:");
+  writ.commandsGroup("Contracts");
   const contract = writ
     .command("contract")
     .summary("lint · explain")
@@ -207,7 +216,7 @@ function contracts(writ: Command, runner: Runner): void {
 }
 
 function installation(writ: Command, runner: Runner): void {
-  writ.commandsGroup("An installation:");
+  writ.commandsGroup("An installation");
   const commands = [
     [
       "serve",
@@ -265,7 +274,7 @@ function one(
     );
 }
 
-function collected(value: string, before: readonly string[]): readonly string[] {
+function collected(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 

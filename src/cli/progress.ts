@@ -43,3 +43,15 @@ export function progress(
     },
   };
 }
+
+const SLOW_MS = 200;
+
+/** Says what is going on only when it takes a while: what is refused at once is one sentence, and no more. */
+export async function slowly<T>(phases: Progress, text: string, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => phases.phase(text), SLOW_MS);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { Refused } from "../client.ts";
+import { Refused, Unanswered } from "../client.ts";
 import type { ProposeBody } from "../wire.ts";
 import { type Context, connected } from "./context.ts";
 import { EXIT, type ExitCode, exitOfOperation, Stop } from "./exit.ts";
@@ -31,8 +31,7 @@ export async function propose(context: Context, tool: string, flags: ProposeFlag
     .propose(body, { waitSeconds: flags.wait, intentKey })
     .finally(() => waiting.end())
     .catch((error: unknown) => {
-      sayWhatRemains(context, error, intentKey);
-      throw error;
+      throw inDoubt(error, intentKey);
     });
   if (operation.how === "replayed")
     screen.talk("This intent key was sent before: this is the operation that it named then.");
@@ -42,14 +41,13 @@ export async function propose(context: Context, tool: string, flags: ProposeFlag
   return exitOfOperation(operation);
 }
 
-/** A refusal may have an operation that can be looked at; a server in trouble may have stored one, and its key is how to find out. */
-function sayWhatRemains({ screen }: Context, error: unknown, intentKey: string): void {
-  if (!(error instanceof Refused)) return;
-  const { operationId, status } = error.problem;
-  if (operationId !== undefined)
-    screen.talk(screen.tint.dim(`See the whole of it: writ op explain ${operationId}`));
-  else if (status >= 500)
-    screen.talk(screen.tint.dim(`Ask for the same intent again with: --key ${intentKey}`));
+const PERHAPS_STORED = ["internal", "ledger_unavailable", "request_timeout"];
+
+/** A server in trouble may have stored the proposal: to whoever asked that is silence, and the key is how to find out. */
+function inDoubt(error: unknown, intentKey: string): unknown {
+  return error instanceof Refused && PERHAPS_STORED.includes(error.problem.code)
+    ? new Unanswered(error.message, intentKey)
+    : error;
 }
 
 function bodyOf(tool: string, flags: ProposeFlags): ProposeBody {

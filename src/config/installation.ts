@@ -1,11 +1,11 @@
 import type { TenantId } from "../core/ids.ts";
 import { itemsOf, refuse, textOf, type Written } from "../core/written.ts";
+import { INSTALLATION } from "./installation-settings.ts";
 import { type IssuerSettings, issuerNamed, issuersOf } from "./issuer.ts";
 import { namedOf, numberOf, orDefault, settingsOf } from "./member.ts";
 import { overridden } from "./override.ts";
 import { type ProviderConfiguration, providerOf } from "./provider.ts";
 import { type Surroundings, secretOf } from "./secret.ts";
-import { INSTALLATION } from "./installation-settings.ts";
 
 /** Everything that `writ.yaml` and the environment say. */
 export interface Installation {

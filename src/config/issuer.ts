@@ -2,12 +2,12 @@ import { type TenantId, tenantId } from "../core/ids.ts";
 import { parseJson } from "../core/json.ts";
 import { Problem } from "../core/problem.ts";
 import { itemsOf, refuse, textOf, type Written } from "../core/written.ts";
+import { INSTALLATION } from "./installation-settings.ts";
 import { settingsOf } from "./member.ts";
 import { fileOf, type Surroundings } from "./secret.ts";
-import { INSTALLATION } from "./installation-settings.ts";
 
 /** A public Ed25519 key as a JWK Set lists it. */
-export interface IssuerKey {
+interface IssuerKey {
   readonly kty: "OKP";
   readonly crv: "Ed25519";
   readonly x: string;

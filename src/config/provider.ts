@@ -1,12 +1,12 @@
 import type { Json } from "../core/json.ts";
 import { choiceOf, itemsOf, positiveOf, refuse, textOf, textsOf, type Written } from "../core/written.ts";
+import { INSTALLATION } from "./installation-settings.ts";
 import { namedOf, numberOf, orDefault, settingsOf } from "./member.ts";
 import { fileOf, type Surroundings, secretOf } from "./secret.ts";
-import { INSTALLATION } from "./installation-settings.ts";
 import type { Setting } from "./settings.ts";
 
 /** The credential that every request to a provider carries. */
-export type Credential =
+type Credential =
   | { readonly bearer: string }
   | { readonly header: { readonly name: string; readonly value: string } }
   | { readonly basic: { readonly user: string; readonly password: string } };

@@ -63,7 +63,7 @@ function judge(action: Action, performed: Answered, found: Answered | undefined)
     };
   if (action.expectedVersion === undefined)
     return { kind: "refused", reason: "not_found", detail: "no row matched" };
-  const version = standing?.["version"];
+  const version = standing?.version;
   const current =
     version === undefined || version === null || typeof version === "object"
       ? {}
@@ -135,7 +135,7 @@ function parameter(value: Json | undefined): unknown {
 /** What a tool's SQL must be, said when it is loaded: every `:name` is known, and the tenant is always a condition. */
 export function lintSql(tool: Tool): readonly string[] {
   if (tool.sql === undefined) return [`${tool.name} runs on PostgreSQL and needs sql.perform`];
-  const properties = Object.keys((tool.input["properties"] ?? {}) as JsonObject); // JSON Schema: an object of schemas.
+  const properties = Object.keys((tool.input.properties ?? {}) as JsonObject); // JSON Schema: an object of schemas.
   const known = new Set(["tenant", "resource", "operation", "expectedVersion", ...properties]);
   const complaints: string[] = [];
   for (const [part, text] of Object.entries(tool.sql)) {

@@ -1,6 +1,7 @@
 import type { Operation, Reason } from "./operation.ts";
 
-const REASONS: Readonly<Record<Reason, string>> = {
+/** What each reason says to whoever asked; docs/states.md lists the same. */
+export const REASONS: Readonly<Record<Reason, string>> = {
   invalid: "the stored action no longer validates",
   denied: "policy does not allow it",
   review_denied: "a person said no",

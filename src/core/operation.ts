@@ -201,7 +201,10 @@ function learned<P extends Progress>(before: P, claimId: string, outcome: Outcom
   }
   if (kept?.kind === "confirmed")
     return moved(before, { state: "succeeded", attempts, evidence: kept.evidence });
-  return fold({ ...before, attempts }, true);
+  // Another content under our identity is a conflict, whether a lookup found it or an attempt was told.
+  const mismatched = kept?.kind === "lost" && kept.answer === "mismatch";
+  const inquiry = mismatched ? { ...before.inquiry, conflict: true } : before.inquiry;
+  return fold({ ...before, attempts, inquiry }, true);
 }
 
 /** Where unsettled knowledge leads once an attempt or a finding was added. */
@@ -238,9 +241,10 @@ function found<P extends Progress>(before: P, happening: Extract<Happening, { ty
       lied ? `a ${finding.kind} finding contradicts the settled state: the contract is wrong` : undefined,
     );
   }
-  if (before.state !== "unknown" && before.state !== "executing") return misplaced(before, "found");
+  // Evidence of our effect counts in every unsettled state: whoever brings it late must not be turned away.
   if (finding.kind === "confirmed")
     return moved(before, { state: "succeeded", inquiry, evidence: finding.evidence });
+  if (before.state !== "unknown" && before.state !== "executing") return misplaced(before, "found");
   if (finding.kind === "absent" && settles !== "no") return fold({ ...before, inquiry }, repeatable);
   return moved(before, { inquiry });
 }

@@ -49,12 +49,22 @@ export function proposal(claims: ProposalClaims, intentKey: string | undefined):
     tool: claims.tool,
     arguments: claims.arguments as JsonObject,
     expectedVersion: claims.expectedVersion === undefined ? undefined : opaqueVersion(claims.expectedVersion),
-    compensates: claims.compensates === undefined ? undefined : operationId(claims.compensates),
-    supersedes: claims.supersedes === undefined ? undefined : operationId(claims.supersedes),
+    compensates:
+      claims.compensates === undefined ? undefined : namedOperation(claims.compensates, "/compensates"),
+    supersedes:
+      claims.supersedes === undefined ? undefined : namedOperation(claims.supersedes, "/supersedes"),
     execute: claims.execute ?? "now",
     note: claims.note,
     intentKey: intentKey === undefined ? undefined : bareKey(intentKey),
   };
+}
+
+function namedOperation(text: string, at: string): OperationId {
+  try {
+    return operationId(text);
+  } catch {
+    throw new Problem("invalid", `${at} is no operation id: "op_" and 32 hexadecimal digits`, { at });
+  }
 }
 
 /** Versions are opaque strings compared for equality; a non-negative integer may be sent as a number. */

@@ -46,7 +46,8 @@ function windowOpenedAt(
   beforeN?: number,
 ): Instant | undefined {
   const first = firstSentAt(progress, beforeN);
-  if (first === undefined || identity.kind === "none" || identity.window.opens === "first_effect") return first;
+  if (first === undefined || identity.kind === "none" || identity.window.opens === "first_effect")
+    return first;
   return progress.attempts[0]?.claimedAt;
 }
 
@@ -101,7 +102,8 @@ export function identityUsable(
   }
   const opened = windowOpenedAt(progress, contract);
   return (
-    opened === undefined || windowAllows(contract, opened, clock + contract.maxPauseMs + contract.requestLifeMs)
+    opened === undefined ||
+    windowAllows(contract, opened, clock + contract.maxPauseMs + contract.requestLifeMs)
   );
 }
 
@@ -124,10 +126,12 @@ export function judgeAbsence(
   if (finding.kind !== "absent" || !finding.authoritative) return "no";
   // A provider that called our repeat a duplicate has the effect, whatever a lookup does not see.
   if (duplicateMeansEffect(progress, contract)) return "no";
-  const lagMs = "lookup" in finding.by ? (authoritativeLookup(contract)?.lagMs ?? 0) : 0;
+  const { by } = finding;
+  const lagMs = "lookup" in by ? (contract.lookup.find((asked) => asked.name === by.lookup)?.lagMs ?? 0) : 0;
   const { barrier, barrierAt } = progress.inquiry;
   // Who sees the barrier sees what came before it. Who does not must have asked when it stood, and what came before it had become visible.
-  const behind = finding.sawBarrier === true || (barrier === "raised" && finding.startedAt > (barrierAt ?? 0) + lagMs);
+  const behind =
+    finding.sawBarrier === true || (barrier === "raised" && finding.startedAt > (barrierAt ?? 0) + lagMs);
   if (behind && barrierAt !== undefined) return "barred";
   const at = settlesAt(progress, contract, lagMs);
   return at !== undefined && finding.startedAt > at ? "settled" : "no";

@@ -1,15 +1,20 @@
 /**
- * A value as every store can keep it: PostgreSQL's jsonb and text hold neither U+0000 nor half a surrogate pair. What somebody else
- * wrote may hold both, and must not keep us from writing down that they answered. Each such character becomes U+FFFD.
+ * A value as every store can keep it. What somebody else wrote may hold what PostgreSQL's text and JSON cannot (U+0000, half a surrogate
+ * pair, NaN, bytes), and must not keep us from writing down that they answered. Such a character becomes U+FFFD, such a number its name.
  */
 export function storable<T>(value: T): T {
-  if (typeof value === "string") return storableText(value) as T & string;
-  if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map(storable) as T & unknown[];
-  const members = Object.entries(value).map(([name, member]) => [storableText(name), storable(member)]);
-  return Object.fromEntries(members) as T; // The same members; only texts were mended.
+  return kept(value) as T; // The same shape; only texts and numbers that no JSON has were mended.
 }
 
-function storableText(text: string): string {
+function kept(value: unknown): unknown {
+  if (typeof value === "string") return keptText(value);
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(kept);
+  if ("toJSON" in value && typeof value.toJSON === "function") return kept(value.toJSON());
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [keptText(name), kept(member)]));
+}
+
+function keptText(text: string): string {
   return text.includes("\0") || !text.isWellFormed() ? text.toWellFormed().replaceAll("\0", "\ufffd") : text;
 }

@@ -40,13 +40,13 @@ export function toolDigest(tool: Tool): string {
 
 /** The schema's declared defaults for absent top-level members, applied before anything is shown, digested or decided. */
 export function withDefaults(schema: JsonObject, given: JsonObject): JsonObject {
-  const properties = schema["properties"];
+  const properties = schema.properties;
   if (properties === null || typeof properties !== "object" || Array.isArray(properties)) return given;
   const filled: Record<string, Json> = { ...given };
   for (const [name, rule] of Object.entries(properties as JsonObject)) {
     if (Object.hasOwn(filled, name) || rule === null || typeof rule !== "object" || Array.isArray(rule))
       continue;
-    const value = (rule as JsonObject)["default"];
+    const value = (rule as JsonObject).default;
     if (value !== undefined) filled[name] = value;
   }
   return filled;

@@ -1,8 +1,8 @@
 import type { FastifyReply } from "fastify";
 import type { Operation } from "../core/operation.ts";
 import { PROBLEMS } from "../core/problem.ts";
-import type { OperationAnswer } from "../wire.ts";
 import { operationAnswer, rejectionAnswer } from "../wire/answers.ts";
+import type { OperationAnswer } from "../wire.ts";
 import { PROBLEM_JSON } from "./problems.ts";
 
 /** The answer to whoever asked for the effect: its status tells what became of it. */
@@ -43,9 +43,9 @@ export function answerOperation(
   return reply.code(status).header("etag", etagOf(operation)).send(operationAnswer(operation, how));
 }
 
-/** Strong: every change of an operation is a new revision. */
-export function etagOf({ revision }: Operation): string {
-  return `"${revision}"`;
+/** Strong: every change of an operation is a new revision, but for its due time, which moves without one. */
+export function etagOf({ revision, dueAt }: Operation): string {
+  return dueAt === undefined ? `"${revision}"` : `"${revision}.${dueAt}"`;
 }
 
 /** RFC 9110 13.1.2: If-None-Match compares weakly, and `*` matches whatever exists. */

@@ -23,6 +23,8 @@ import { invalidRequest, validatorCompiler } from "./validate.ts";
 const PARAM_MAX = 64;
 const KEEP_ALIVE_MS = 65_000;
 const HEADERS_MAX_BYTES = 16_384;
+const HEADERS_MAX_MS = 10_000;
+const LATE_LOOK_MS = 2_000;
 
 /**
  * The HTTP door. It is ready when it listens, or when `ready()` resolves; that rejects when a route does not say who may use it.
@@ -59,7 +61,15 @@ export function buildApp(parts: DoorParts, more?: (app: App, door: Door) => void
   closeGently(app, door, closing);
   describeRoutes(app);
   // Registered after the description, which then sees every route.
-  void app.register(async (inner) => declareRoutes(inner, door, more));
+  void app.register((inner, _options, done) => {
+    try {
+      declareRoutes(inner, door, more);
+      done();
+    } catch (error) {
+      // Routes are declared by our own code, which throws Errors.
+      done(error as Error);
+    }
+  });
   return app;
 }
 
@@ -89,7 +99,13 @@ function server(door: Door): App {
     connectionTimeout: bounds.silenceMaxMs,
     requestTimeout: bounds.requestMaxMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { maxHeaderSize: HEADERS_MAX_BYTES },
+    http: {
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      requestTimeout: bounds.requestMaxMs,
+      headersTimeout: Math.min(bounds.requestMaxMs, HEADERS_MAX_MS),
+      // Node looks for late requests every 30 seconds unless told otherwise.
+      connectionsCheckingInterval: Math.min(bounds.requestMaxMs, LATE_LOOK_MS),
+    },
     routerOptions: { maxParamLength: PARAM_MAX },
     // While closing, what arrives is still answered in our own form.
     return503OnClosing: false,

@@ -1,12 +1,12 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from "fastify";
+import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import assert from "node:assert/strict";
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from "fastify";
 import type { Session } from "../core/session.ts";
 import type { Ports } from "../service/ports.ts";
 import type { ReadyAnswer } from "../wire/health.ts";
-import type { Identify, Permission } from "./permission.ts";
 import type { HttpBounds } from "./bounds.ts";
+import type { Identify, Permission } from "./permission.ts";
 
 /** What the HTTP door is made of: everything that it asks of the rest of Writ. */
 export interface DoorParts {

@@ -23,7 +23,7 @@ export function healthRoutes(app: App, door: Door): void {
           "It can serve",
           ReadyAnswer,
           "The database is reachable and its schema is current.",
-          ["not_ready"],
+          ["internal", "not_ready"],
         ),
       },
     },

@@ -15,7 +15,7 @@ export function html(parts: TemplateStringsArray, ...pieces: readonly Piece[]): 
 }
 
 /** For our own constants only. */
-export function raw(text: string): Html {
+function raw(text: string): Html {
   return { html: text };
 }
 

@@ -2,9 +2,9 @@ import { Type } from "typebox";
 import { operationId } from "../core/ids.ts";
 import { Problem } from "../core/problem.ts";
 import { list } from "../service/inspect.ts";
-import { OperationPage, STATES } from "../wire.ts";
 import { operationAnswer } from "../wire/answers.ts";
 import { words } from "../wire/member.ts";
+import { OperationPage, STATES } from "../wire.ts";
 import { type App, type Door, sessionOf } from "./door.ts";
 import { described, json, REFUSALS } from "./route.ts";
 

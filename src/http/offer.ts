@@ -1,6 +1,6 @@
+import type { OfferedTool } from "../service/ports.ts";
 import { contractsAnswer, toolAnswer } from "../wire/answers.ts";
 import { ContractsAnswer, ProvidersAnswer, ToolsAnswer } from "../wire/offer.ts";
-import type { OfferedTool } from "../service/ports.ts";
 import { type App, type Door, sessionOf } from "./door.ts";
 import { described, json, NO_QUERY, REFUSALS } from "./route.ts";
 

@@ -1,5 +1,8 @@
 import swagger from "@fastify/swagger";
 import type { TSchema } from "typebox";
+import { HaltAnswer, HaltBody, StandingAnswer } from "../wire/authority.ts";
+import { ContractsAnswer, ProvidersAnswer, ToolAnswer, ToolsAnswer } from "../wire/offer.ts";
+import { EventAnswer, ExplanationAnswer, HistoryAnswer, ReceiptAnswer } from "../wire/record.ts";
 import {
   AttemptAnswer,
   AuthorizationAnswer,
@@ -10,11 +13,9 @@ import {
   ProposeBody,
   RulingBody,
 } from "../wire.ts";
-import { HaltAnswer, HaltBody, StandingAnswer } from "../wire/authority.ts";
-import { ContractsAnswer, ProvidersAnswer, ToolAnswer, ToolsAnswer } from "../wire/offer.ts";
-import { EventAnswer, ExplanationAnswer, HistoryAnswer, ReceiptAnswer } from "../wire/record.ts";
 import type { App } from "./door.ts";
 import { EMPTY_BODY } from "./operation-path.ts";
+import type { Permission } from "./permission.ts";
 
 /** Inner shapes first: an outer one then refers to them. */
 const SHAPES: readonly (readonly [string, TSchema])[] = [
@@ -69,6 +70,7 @@ export function describeRoutes(app: App): void {
           ...body,
           hide: schema?.hide ?? false,
           ...(open ? {} : { security: [{ token: [] }] }),
+          ...whoMay(schema?.description, route.config?.permission),
           ...headersOf(url, String(route.method)),
         },
       };
@@ -76,6 +78,13 @@ export function describeRoutes(app: App): void {
     transformObject: (document) =>
       named("openapiObject" in document ? document.openapiObject : document.swaggerObject),
   });
+}
+
+/** Roles that a route asks for are said where the route is. */
+function whoMay(description: string | undefined, permission: Permission | undefined): object {
+  if (permission === undefined || permission === "public" || permission === "session") return {};
+  const roles = permission.map((role) => `\`${role}\``).join(" or ");
+  return { description: `${description === undefined ? "" : `${description} `}Needs the role ${roles}.` };
 }
 
 /** Headers are documented here and judged where they are read: a schema would refuse those that proxies add. */

@@ -1,5 +1,5 @@
-import type { App, Door } from "./door.ts";
 import { type ApiDocument, docsPage } from "./docs-page.ts";
+import type { App, Door } from "./door.ts";
 import { pageHeaders } from "./headers.ts";
 import { html, page } from "./html.ts";
 import { described, NO_QUERY, REFUSALS, type Success } from "./route.ts";

@@ -1,5 +1,5 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { OperationId } from "../core/ids.ts";
 import { type Operation, settled } from "../core/operation.ts";
 import { Problem } from "../core/problem.ts";

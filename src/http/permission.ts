@@ -2,7 +2,7 @@ import type { FastifyRequest, RouteOptions } from "fastify";
 import { Problem } from "../core/problem.ts";
 import type { Session } from "../core/session.ts";
 
-export type Role = "operator" | "resolver" | "approver" | "auditor";
+type Role = "operator" | "resolver" | "approver" | "auditor";
 
 /**
  * Who may use a route: everybody; whoever has a session (what they may do with it, policy decides); or whoever has one of these roles.

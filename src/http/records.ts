@@ -1,11 +1,11 @@
+import { Type } from "typebox";
+import { promise } from "../core/contract-promise.ts";
 import { brokenLink } from "../core/event.ts";
 import { explain } from "../core/explain.ts";
-import { promise } from "../core/contract-promise.ts";
-import { Type } from "typebox";
 import { dossier, history, receipt } from "../service/inspect.ts";
-import { OperationAnswer } from "../wire.ts";
 import { eventAnswer } from "../wire/answers.ts";
 import { ExplanationAnswer, HistoryAnswer, ReceiptAnswer } from "../wire/record.ts";
+import { OperationAnswer } from "../wire.ts";
 import { answerOperation, etagOf, matchesEtag } from "./answer.ts";
 import { type App, type Door, sessionOf } from "./door.ts";
 import { idOf } from "./operation-path.ts";

@@ -1,6 +1,5 @@
 import { cancel } from "../service/cancel.ts";
-import { visible } from "../service/inspect.ts";
-import { lookNow } from "../service/reconcile.ts";
+import { reconcile } from "../service/reconcile.ts";
 import { resolve } from "../service/resolve.ts";
 import { OperationAnswer, RulingBody } from "../wire.ts";
 import { answerKnown } from "./answer.ts";
@@ -59,7 +58,7 @@ function reconcileRoute(app: App, door: Door): void {
           summary: "Look now what became of it",
           tag: "operations",
           description:
-            "Takes the next step of recovery at once, whatever its due time. Never sends anything that the contract does not call safe.",
+            "Takes the next step of recovery at once, whatever its due time. Never sends anything that the contract does not call safe, and never begins an execution.",
           answers: { 200: SETTLED, 202: OPEN },
           refusals: [...REFUSALS.body, "not_found"],
         }),
@@ -67,8 +66,8 @@ function reconcileRoute(app: App, door: Door): void {
     },
     async (request, reply) => {
       const waitS = preferredWaitS(request, reply);
-      const { value, clock } = await visible(door.ports, sessionOf(request), idOf(request.params));
-      return answerKnown(reply, await ended(door, await lookNow(door.ports, value, clock), waitS));
+      const looked = await reconcile(door.ports, sessionOf(request), idOf(request.params));
+      return answerKnown(reply, await ended(door, looked, waitS));
     },
   );
 }

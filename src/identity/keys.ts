@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { canonicalJson } from "../core/json.ts";
 
 /** The public half of an Ed25519 key, as a JWK Set lists it (RFC 8037). */
-export interface PublicKey {
+interface PublicKey {
   readonly kty: "OKP";
   readonly crv: "Ed25519";
   readonly x: string;

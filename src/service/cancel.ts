@@ -3,7 +3,7 @@ import type { Operation } from "../core/operation.ts";
 import { Problem } from "../core/problem.ts";
 import type { Session } from "../core/session.ts";
 import { claimAndExecute, type Executed } from "./claim.ts";
-import { visible } from "./inspect.ts";
+import { requireMover, visible } from "./inspect.ts";
 import type { Ports } from "./ports.ts";
 import { recordingOf } from "./settle.ts";
 
@@ -51,12 +51,4 @@ export async function executeLater(ports: Ports, session: Session, id: Operation
   if (executed.halted !== undefined)
     throw new Problem("halted", executed.halted, { operationId: id, retryAfterMs: 30_000 });
   return executed;
-}
-
-/** To see an operation is no right to move it: an auditor only reads. */
-function requireMover(session: Session, operation: Operation): void {
-  if (operation.principalId === session.principalId || session.roles.includes("operator")) return;
-  throw new Problem("forbidden", "only the principal who proposed it, or an operator, may do that", {
-    operationId: operation.id,
-  });
 }

@@ -19,6 +19,20 @@ export function requireRole(session: Session, ...roles: readonly string[]): void
   throw new Problem("forbidden", `this needs the role ${roles.join(" or ")}`);
 }
 
+/** To see an operation is no right to move it: an auditor only reads. */
+export function requireMover(session: Session, operation: Operation, ...roles: readonly string[]): void {
+  const may = ["operator", ...roles];
+  if (operation.principalId === session.principalId || session.roles.some((role) => may.includes(role)))
+    return;
+  throw new Problem(
+    "forbidden",
+    `only the principal who proposed it, or the role ${may.join(" or ")}, may do that`,
+    {
+      operationId: operation.id,
+    },
+  );
+}
+
 /** Throws `not_found` for what is absent, foreign or somebody else's: the three read exactly alike. */
 export async function visible(
   ports: Pick<Ports, "ledger">,

@@ -8,6 +8,7 @@ import type { Decision } from "../core/policy.ts";
 import { type Proposal, proposalDigest } from "../core/proposal.ts";
 import { receiptClaims } from "../core/receipt.ts";
 import { chainOf, type Session } from "../core/session.ts";
+import { storable } from "../core/storable.ts";
 import { settleLocal } from "./execute.ts";
 import type { ClaimTicket, OfferedTool, Opening, Ports } from "./ports.ts";
 import { recordingOf } from "./settle.ts";
@@ -49,7 +50,7 @@ export function openingOf(
     ...(asked.compensates === undefined ? {} : { compensates: asked.compensates }),
     ...(asked.supersedes === undefined ? {} : { supersedes: asked.supersedes }),
     ...(asked.intentKey === undefined ? {} : { intentKey: asked.intentKey }),
-    ...(asked.note === undefined ? {} : { note: asked.note }),
+    ...(asked.note === undefined ? {} : { note: storable(asked.note) }),
   };
   const ticket = {
     claimId: ports.entropy.uuid4() as ClaimId,

@@ -1,10 +1,12 @@
 import type { Outcome } from "../core/attempt.ts";
-import type { Instant } from "../core/ids.ts";
+import type { Instant, OperationId } from "../core/ids.ts";
 import type { Finding } from "../core/inquiry.ts";
 import { type Operation, settled } from "../core/operation.ts";
 import { identityUsable, judgeAbsence, next, type Plan, type Standing } from "../core/recovery.ts";
+import type { Session } from "../core/session.ts";
 import { claimAndExecute, type Executed } from "./claim.ts";
 import { errandOf, recordOutcome } from "./execute.ts";
+import { requireMover, visible } from "./inspect.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, type Told, workerActor } from "./settle.ts";
 import { standingNow } from "./standing.ts";
@@ -52,13 +54,15 @@ export async function takeStep(ports: Ports, operation: Operation, clock: Instan
   }
 }
 
-/** Looks now, whatever the due time: for a person or an agent that asks. */
-export async function lookNow(ports: Ports, operation: Operation, clock: Instant): Promise<Executed> {
+/** Looks now, whatever the due time, for somebody who asks. It never begins an execution that is not under way. */
+export async function reconcile(ports: Ports, session: Session, id: OperationId): Promise<Executed> {
+  const { value: operation, clock } = await visible(ports, session, id);
+  requireMover(session, operation, "resolver");
   const offered = await ports.catalog.pinned(operation.tenantId, operation.toolDigest);
-  if (offered === undefined || settled(operation)) return { operation };
+  if (offered === undefined) return { operation };
   const the: Case = { ports, operation, offered, clock, readAtMs: ports.clock.monotonicMs() };
   if (operation.state === "executing") return leaseStep(the);
-  return operation.state === "unknown" ? doubtStep(the, true) : takeStep(ports, operation, clock);
+  return operation.state === "unknown" ? doubtStep(the, true) : { operation };
 }
 
 async function postponed(the: Case, at: Instant): Promise<Executed> {
@@ -190,7 +194,13 @@ async function bar(the: Case, standing: Standing): Promise<Executed> {
   const why = answer instanceof Error ? answer.message : answer.why;
   return recorded(
     again,
-    [{ happening: { type: "barred", raised, at: clockNow(again) }, actor: workerActor(ports), data: { why } }],
+    [
+      {
+        happening: { type: "barred", raised, at: clockNow(again) },
+        actor: workerActor(ports),
+        data: { why },
+      },
+    ],
     standing,
   );
 }

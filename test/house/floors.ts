@@ -41,6 +41,9 @@ const NOT_BELOW = [
   "../drill/faults.ts",
 ];
 
+/** The command may open databases, read contracts and start the simulated provider; what an adapter is made of is compose's. */
+const NOT_CLI = [...ADAPTERS, "../connectors/http.ts", "../identity/tokens.ts"];
+
 function adapter(file: string, packages: { readonly pg: boolean }): Floor {
   const others = ADAPTERS.filter(
     (path) => !file.startsWith(path.replace("../", "src/").replace(/[^/]*$/, "")),
@@ -252,17 +255,41 @@ export const FLOORS: readonly Floor[] = [
       "../drill/report.ts",
       "../client.ts",
       "../config.ts",
+      "../config/yaml-file.ts",
+      "../wire.ts",
+      "../wire/record.ts",
+      "../core/contract-lint.ts",
+      "../service/ports.ts",
+      "../database/embedded.ts",
+      "../connectors/simulated/provider.ts",
+      "../telemetry/log.ts",
       "commander",
       "node:fs",
     ],
+    mayNot: ["pg", "../service/propose.ts", "../http/app.ts", "../worker.ts", ...NOT_CLI, ...AROUND],
+  },
+  {
+    file: "src/cli/demo/stage.ts",
+    may: [
+      "./scene.ts",
+      "../print.ts",
+      "../../compose.ts",
+      "../../client.ts",
+      "../../config.ts",
+      "../../core/ids.ts",
+      "../../database/pool.ts",
+      "../../connectors/simulated/provider.ts",
+      "picocolors",
+    ],
     mayNot: [
+      "..",
       "pg",
-      "../core/ids.ts",
-      "../service/propose.ts",
-      "../database/pool.ts",
-      "../http/app.ts",
-      ...ADAPTERS,
-      ...AROUND,
+      "../../service/propose.ts",
+      "../../http/app.ts",
+      "../../worker.ts",
+      "../../ledger/rows.ts",
+      "../../connectors/http.ts",
+      ...URLS,
     ],
   },
   {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { onTestFinished } from "vitest";
-import { catalog, definitionsOf, type Provider } from "../../src/catalog.ts";
+import { catalog, definitionsOf, type Provider } from "../../src/catalog/catalog.ts";
 import { postgresConnector } from "../../src/connectors/postgres.ts";
 import type { Contract } from "../../src/core/contract.ts";
 import { tenantId } from "../../src/core/ids.ts";
@@ -10,9 +10,15 @@ import type { Session } from "../../src/core/session.ts";
 import type { Tool } from "../../src/core/tool.ts";
 import { connect, type Database } from "../../src/database/pool.ts";
 import { statement } from "../../src/database/sql.ts";
-import { type ClosableLedger, LEDGER_BOUNDS, type LedgerBounds, postgresLedger } from "../../src/ledger/ledger.ts";
-import { rolePolicy, type RoleTools } from "../../src/policy/roles.ts";
-import { processClock, processEntropy } from "../../src/process.ts";
+import { processClock } from "../../src/host/clock.ts";
+import { processEntropy } from "../../src/host/entropy.ts";
+import {
+  type ClosableLedger,
+  LEDGER_BOUNDS,
+  type LedgerBounds,
+  postgresLedger,
+} from "../../src/ledger/ledger.ts";
+import { type RoleTools, rolePolicy } from "../../src/policy/roles.ts";
 import { authorityView } from "../../src/service/decide.ts";
 import type { Connector, Log, Ports, Signer } from "../../src/service/ports.ts";
 import { type Proposed, propose } from "../../src/service/propose.ts";
@@ -45,7 +51,11 @@ export const STOCK_TOOL: Tool = {
     type: "object",
     additionalProperties: false,
     required: ["warehouse", "item", "available"],
-    properties: { warehouse: { type: "string" }, item: { type: "string" }, available: { type: "integer", minimum: 0 } },
+    properties: {
+      warehouse: { type: "string" },
+      item: { type: "string" },
+      available: { type: "integer", minimum: 0 },
+    },
   },
   resource: { type: "Item", id: "{warehouse}/{item}", parents: [{ type: "Warehouse", id: "{warehouse}" }] },
   expectedVersion: "required",
@@ -88,7 +98,18 @@ export interface Rig {
   run(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
   /** The provider's own journal: how often a row of `inventory` was really written. */
   stock(item: string): Promise<{ available: number; version: number; writes: number } | undefined>;
-  ask(args: Record<string, unknown>, more?: { version?: string | number; key?: string; session?: Session; tool?: string; execute?: "now" | "later"; supersedes?: string; compensates?: string }): Promise<Proposed>;
+  ask(
+    args: Record<string, unknown>,
+    more?: {
+      version?: string | number;
+      key?: string;
+      session?: Session;
+      tool?: string;
+      execute?: "now" | "later";
+      supersedes?: string;
+      compensates?: string;
+    },
+  ): Promise<Proposed>;
   /** Proposes and waits until what it began has ended. */
   done(...given: Parameters<Rig["ask"]>): Promise<Operation>;
   again(operation: Operation): Promise<Operation>;
@@ -105,20 +126,44 @@ export async function rig(options: RigOptions = {}): Promise<Rig> {
     await ledger.close();
     await database.close();
   });
-  const run: Rig["run"] = async (text, values = []) => (await database.flight([statement(text, values)]))[0]?.rows as readonly Record<string, unknown>[];
+  const run: Rig["run"] = async (text, values = []) =>
+    (await database.flight([statement(text, values)]))[0]?.rows as readonly Record<string, unknown>[];
   for (const text of [INVENTORY, COUNTING, COUNTED]) await run(text);
   const alarms: string[] = [];
   const ports = await portsOf(ledger, options, alarms);
-  const session: Session = { tenantId: tenantId("acme"), principalId: "test#ada", clientId: "agent-1", roles: ["agent"], delegation: [] };
+  const session: Session = {
+    tenantId: tenantId("acme"),
+    principalId: "test#ada",
+    clientId: "agent-1",
+    roles: ["agent"],
+    delegation: [],
+  };
   const ask: Rig["ask"] = (args, more = {}) => {
-    const claims = { tool: more.tool ?? STOCK_TOOL.name, arguments: args as never, expectedVersion: more.version, execute: more.execute, supersedes: more.supersedes, compensates: more.compensates };
+    const claims = {
+      tool: more.tool ?? STOCK_TOOL.name,
+      arguments: args as never,
+      expectedVersion: more.version,
+      execute: more.execute,
+      supersedes: more.supersedes,
+      compensates: more.compensates,
+    };
     return propose(ports, more.session ?? session, proposal(claims, more.key));
   };
-  const again: Rig["again"] = async (operation) => (await ledger.read(operation.tenantId, operation.id))?.value ?? operation;
+  const again: Rig["again"] = async (operation) =>
+    (await ledger.read(operation.tenantId, operation.id))?.value ?? operation;
   return {
-    url, database, ledger, ports, session, alarms, run, ask, again,
+    url,
+    database,
+    ledger,
+    ports,
+    session,
+    alarms,
+    run,
+    ask,
+    again,
     as: (changes) => ({ ...session, ...changes }),
-    stock: async (item) => (await run("select available, version, writes from inventory where item = $1", [item]))[0] as never,
+    stock: async (item) =>
+      (await run("select available, version, writes from inventory where item = $1", [item]))[0] as never,
     done: async (...given) => {
       const proposed = await ask(...given);
       return (await proposed.done) ?? proposed.operation;
@@ -135,7 +180,12 @@ export async function rig(options: RigOptions = {}): Promise<Rig> {
 async function portsOf(ledger: ClosableLedger, options: RigOptions, alarms: string[]): Promise<Ports> {
   const tools = options.tools ?? [STOCK_TOOL];
   const connectors: Record<string, Connector> = { stock: postgresConnector(), ...options.connectors };
-  const providers = new Map<string, Provider>(Object.entries(connectors).map(([name, connector]) => [name, { connector, settingsDigest: `sha-256:${name}` }]));
+  const providers = new Map<string, Provider>(
+    Object.entries(connectors).map(([name, connector]) => [
+      name,
+      { connector, settingsDigest: `sha-256:${name}` },
+    ]),
+  );
   await ledger.enroll(tenantId("acme"), definitionsOf(tools));
   await ledger.enroll(tenantId("globex"), definitionsOf(tools));
   return {
@@ -166,5 +216,9 @@ function testSigner(): Signer {
 
 function testLog(alarms: string[]): Log {
   const quiet = () => undefined;
-  return { info: quiet, warn: quiet, error: (event, fields) => void alarms.push(`${event}: ${JSON.stringify(fields)}`) };
+  return {
+    info: quiet,
+    warn: quiet,
+    error: (event, fields) => void alarms.push(`${event}: ${JSON.stringify(fields)}`),
+  };
 }

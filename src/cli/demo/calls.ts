@@ -58,6 +58,6 @@ export function setAvailable(
   const warehouse = "wh_1";
   return {
     body: { tool, arguments: { warehouse, item, available }, expectedVersion },
-    says: `${tool} ${warehouse}/${item} to ${available}, decided at version ${expectedVersion}`,
+    says: `${tool} ${warehouse}/${item} to ${available}, at version ${expectedVersion}`,
   };
 }

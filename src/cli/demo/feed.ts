@@ -44,11 +44,11 @@ export async function watching<Result>(
 /** Tells what agents, Writ and providers really did, from Writ's history and the providers' own books, in the order of its times. */
 function feed(watched: Watched, telling: Telling): Feed {
   const waiting: RankedBeat[] = [];
-  const books = new Books();
+  const fresh = reader();
   let following: readonly string[] = [];
   let ended = false;
   const look = async (): Promise<void> => {
-    const news = await newsOf(watched, following, books);
+    const news = await newsOf(watched, following, fresh);
     waiting.push(...news);
   };
   const tell = (before: number): void => {
@@ -86,29 +86,30 @@ function feed(watched: Watched, telling: Telling): Feed {
   };
 }
 
-/** How far each book has been read. */
-class Books {
-  readonly #read = new Map<string, number>();
+/** What is new in a book since it was last read. */
+type Reader = <Item>(book: string, items: readonly Item[]) => readonly Item[];
 
-  fresh<Item>(book: string, items: readonly Item[]): readonly Item[] {
-    const known = this.#read.get(book) ?? 0;
+function reader(): Reader {
+  const read = new Map<string, number>();
+  return (book, items) => {
+    const known = read.get(book) ?? 0;
     // Two looks may overlap; the older answer teaches nothing.
-    this.#read.set(book, Math.max(known, items.length));
+    read.set(book, Math.max(known, items.length));
     return items.slice(known);
-  }
+  };
 }
 
 async function newsOf(
   { agent, provider, stock }: Watched,
   following: readonly string[],
-  books: Books,
+  fresh: Reader,
 ): Promise<readonly RankedBeat[]> {
   const news: RankedBeat[] = [];
   for (const id of following) {
     const { events } = await agent.events(id);
-    news.push(...eventBeats(books.fresh(id, events), provider?.cast));
+    news.push(...eventBeats(events, events.length - fresh(id, events).length, provider?.cast));
   }
-  if (stock !== undefined) news.push(...books.fresh("stock", await stock()).map(stockBeat));
+  if (stock !== undefined) news.push(...fresh("stock", await stock()).map(stockBeat));
   if (provider === undefined) return news;
   const { cast, simulated, item } = provider;
   const ours = (operation: string | null, path = ""): boolean =>
@@ -117,8 +118,8 @@ async function newsOf(
   const effects = simulated.journal().filter(({ operation, by }) => by === "request" && ours(operation));
   return [
     ...news,
-    ...books.fresh("requests", requests).map((request) => requestBeat(cast, request)),
-    ...books.fresh("effects", effects).map((effect) => effectBeat(cast, effect)),
+    ...fresh("requests", requests).map((request) => requestBeat(cast, request)),
+    ...fresh("effects", effects).map((effect) => effectBeat(cast, effect)),
   ];
 }
 

@@ -30,7 +30,7 @@ export async function receiptSays(
   if (!good) throw new Error(`the receipt of ${id} is not signed by a key that Writ publishes`);
   return {
     from: "Writ",
-    says: `keeps the receipt: ${String(claims.state)}, ${String(claims.digest).slice(0, 22)}…, signature checked`,
+    says: `keeps the receipt of ${String(claims.digest).slice(0, 18)}…; its signature holds`,
     mark: "succeeded",
   };
 }

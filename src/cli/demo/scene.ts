@@ -50,6 +50,8 @@ export interface Scene {
   readonly title: string;
   /** What it shows, in one sentence. */
   readonly shows: string;
+  /** It kills the stage's second process. */
+  readonly needsVictim?: true;
   play(stage: Stage, telling: Telling): Promise<Played>;
 }
 

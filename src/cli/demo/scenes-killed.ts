@@ -1,23 +1,22 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { type Client, writClient } from "../../client.ts";
 import { asks, asksAgain, setAvailable } from "./calls.ts";
 import { type Feed, watching } from "./feed.ts";
 import type { Played, Scene } from "./scene.ts";
 import { countAt, watchedAt } from "./scenes-plain.ts";
 import type { Stage } from "./stage.ts";
-import type { Orders } from "./victim.ts";
 
 /** A process dies between the effect and the receipt. A real one, killed as nothing can prevent. */
 export const killedWorker: Scene = {
   n: 6,
   title: "A worker is killed between effect and receipt",
   shows: "What it had claimed stands in the ledger. Another process asks the provider, and finishes it.",
+  needsVictim: true,
   play: async (stage, telling) => {
     const item = "item_6";
     stage.shopItem(item);
-    const { child, url } = await startVictim(stage);
+    const { child, url } = await stage.victim();
     telling.aside(
       `A second Writ runs as process ${child.pid}. The shop will apply its write and hold the answer back.`,
     );
@@ -55,7 +54,7 @@ async function killAndFinish(stage: Stage, feed: Feed, { item, child, victim }: 
   feed.say({
     at,
     from: "Writ",
-    says: `process ${child.pid} is killed (${String(signal)}), before it could write anything down`,
+    says: `process ${child.pid} is killed (${String(signal)}) while it waits for the answer`,
     mark: "refused",
   });
   await asking;
@@ -90,23 +89,4 @@ async function appliedAt({ shop }: Stage, item: string): Promise<string> {
       throw new Error("the shop did not apply the write of the process that was to be killed");
     await new Promise((done) => setTimeout(done, 10));
   }
-}
-
-async function startVictim({
-  configuration,
-  databaseUrl,
-  home,
-}: Stage): Promise<{ readonly child: ChildProcess; readonly url: string }> {
-  const child = fork(fileURLToPath(new URL("./victim.js", import.meta.url)), [], {
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
-  const orders: Orders = { configuration, databaseUrl, home };
-  child.send(orders);
-  const ended = once(child, "exit").then(([code]) => {
-    throw new Error(`the process that was to be killed ended by itself (${String(code)})`);
-  });
-  const [message] = (await Promise.race([once(child, "message"), ended])) as [{ readonly url: string }]; // victim.ts sends it.
-  // It is expected to end from here on.
-  ended.catch(() => undefined);
-  return { child, url: message.url };
 }

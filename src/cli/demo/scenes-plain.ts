@@ -144,12 +144,12 @@ export async function countAt(
 }
 
 /** The agent's operation under this key, whatever became of it. */
-export async function named(stage: Stage, intentKey: string) {
+async function named(stage: Stage, intentKey: string) {
   const { operations } = await stage.agent.list({ limit: 100 });
   return operations.find((operation) => operation.intentKey === intentKey);
 }
 
-export function joined(...parts: readonly Played[]): Played {
+function joined(...parts: readonly Played[]): Played {
   return {
     operations: parts.flatMap((part) => part.operations),
     counts: parts.flatMap((part) => part.counts),

@@ -10,6 +10,7 @@ import { sql } from "../../database/sql.ts";
 import { EXAMPLE_FOLDER } from "../example.ts";
 import { quietLog } from "../log.ts";
 import { hurried, pointedAt } from "./hurry.ts";
+import { startVictim, type Victim } from "./victim-process.ts";
 
 /** One line of the journal that a trigger keeps beside the example's table. */
 export interface StockEntry {
@@ -36,6 +37,8 @@ export interface Stage {
   stockChangedByOthers(item: string): Promise<void>;
   /** What Writ changed, by the table's own journal. */
   stockJournal(item: string): Promise<readonly StockEntry[]>;
+  /** A second Writ in a process of its own, which a scene may kill. Begun on the first call; later calls give the same. */
+  victim(): Promise<Victim>;
   /** Puts an item into the shop, at version 42. */
   shopItem(item: string): void;
   close(): Promise<void>;
@@ -49,7 +52,7 @@ export interface StageOptions {
   readonly configuration: Configuration;
 }
 
-export const WAREHOUSE = "wh_1";
+const WAREHOUSE = "wh_1";
 const FIRST_VERSION = 42;
 const TOKEN_TTL_S = 3600;
 const CLOSE_WITHIN_MS = 2_000;
@@ -77,7 +80,7 @@ export async function setStage({ databaseUrl, home, configuration: given }: Stag
   });
   const agentToken = await tokenFor(writ, "ada", "agent-7", "agent");
   const person = await tokenFor(writ, "grace", "writ-cli", "resolver");
-  const { tenant, ...table } = tableOf(writ, setup, others);
+  let victim: Promise<Victim> | undefined;
   return {
     url,
     configuration,
@@ -88,12 +91,17 @@ export async function setStage({ databaseUrl, home, configuration: given }: Stag
     person: writClient({ url, token: person }),
     shop,
     kiosk,
-    ...table,
+    ...tableOf(writ, setup, others),
+    victim: () => {
+      victim ??= startVictim({ configuration, databaseUrl, home });
+      return victim;
+    },
     shopItem: (item) => {
       // The shop counts an item's versions from one.
       for (let version = 1; version <= FIRST_VERSION; version++) shop.setItem(`${WAREHOUSE}/${item}`, 10);
     },
     close: async () => {
+      (await victim?.catch(() => undefined))?.child.kill("SIGKILL");
       await writ.close(CLOSE_WITHIN_MS);
       await Promise.all([setup.close(), others.close(), shop.close(), kiosk.close()]);
     },
@@ -104,10 +112,9 @@ function tableOf(
   writ: Writ,
   setup: Database,
   others: Database,
-): Pick<Stage, "stockItem" | "stockChangedByOthers" | "stockJournal"> & { readonly tenant: string } {
+): Pick<Stage, "stockItem" | "stockChangedByOthers" | "stockJournal"> {
   const tenant = tenantOf(writ);
   return {
-    tenant,
     stockItem: async (item) => {
       await setup.flight([
         sql`insert into inventory (tenant_id, warehouse, item, available, version)

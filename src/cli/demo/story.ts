@@ -26,6 +26,7 @@ export async function tellStory(
 ): Promise<StoryReport> {
   const began = performance.now();
   const reports: SceneReport[] = [];
+  prepare(stage, scenes);
   for (const scene of scenes) {
     audience.begins(scene);
     const report = await playScene(stage, scene, audience);
@@ -43,6 +44,7 @@ export async function skimStory(
 ): Promise<StoryReport> {
   const began = performance.now();
   const quiet: Telling = { aside: () => undefined, beat: () => undefined, gap: () => undefined };
+  prepare(stage, scenes);
   const playing = scenes.map((scene) => playScene(stage, scene, quiet));
   const reports: SceneReport[] = [];
   for (const each of playing) {
@@ -51,6 +53,11 @@ export async function skimStory(
     reports.push(report);
   }
   return summed(reports, began);
+}
+
+/** A process takes a while to start: it does while the first scenes play. Whether it could is heard where it is needed. */
+function prepare(stage: Stage, scenes: readonly Scene[]): void {
+  if (scenes.some(({ needsVictim }) => needsVictim === true)) stage.victim().catch(() => undefined);
 }
 
 async function playScene(stage: Stage, scene: Scene, telling: Telling): Promise<SceneReport> {

@@ -4,9 +4,9 @@ import { type Colours, plain, type Screen } from "../screen.ts";
 import type { Beat, Cast, Count, Ending, Scene, SceneReport, StoryReport } from "./scene.ts";
 import type { Audience } from "./story.ts";
 
-const MARGIN = 4;
+const MARGIN = 3;
 /** `person → Writ` and its like stand in one column, and what is said in another. */
-const WHO = 16;
+const WHO = 15;
 const ARROW = "→";
 
 /** The story for people, beat by beat. */
@@ -14,7 +14,7 @@ export function terminal(screen: Screen): Audience {
   const { paint, data } = screen;
   return {
     begins: ({ n, title, shows }) => {
-      data(`\n ${paint.cyan(paint.bold(String(n)))}  ${paint.bold(title)}`);
+      data(`\n${paint.cyan(paint.bold(String(n)))}  ${paint.bold(title)}`);
       for (const line of wrapped(shows, screen.width - MARGIN)) data(pad(paint.dim(line)));
       data("");
     },
@@ -30,13 +30,11 @@ export function terminal(screen: Screen): Audience {
 
 export function opening(screen: Screen): string {
   const { paint } = screen;
-  const lines = [
-    "An agent changes stock: in Writ's own PostgreSQL, and at a shop and a kiosk across HTTP.",
-    "Answers get lost and a process is killed. Effects are counted in the providers' own journals.",
-  ];
+  const text =
+    "An agent changes stock: in Writ's own PostgreSQL, and at a shop and a kiosk across HTTP. Answers get lost, and a process is killed. Effects are counted in the providers' own journals, never in Writ's.";
   return [
-    ` ${paint.bold("Writ")}  ${paint.bold("the story of a write")}`,
-    ...lines.flatMap((line) => wrapped(line, screen.width - MARGIN)).map((line) => pad(paint.dim(line))),
+    `${paint.bold("Writ")}, the story of a write`,
+    ...wrapped(text, screen.width).map((line) => paint.dim(line)),
   ].join("\n");
 }
 
@@ -125,11 +123,11 @@ function lastOf(endings: readonly Ending[]): string {
 }
 
 /** `explain` of the operation that went through most. */
-export function epilogue(screen: Screen, { scenes }: StoryReport): string | undefined {
+export function epilogue(screen: Screen, { scenes }: StoryReport, n: number): string | undefined {
   const explained = scenes.findLast((scene) => scene.explanation !== undefined)?.explanation;
   if (explained === undefined) return undefined;
   const { paint } = screen;
-  const head = ` ${paint.cyan(paint.bold(String(scenes.length + 1)))}  ${paint.bold("Explain")}`;
+  const head = `${paint.cyan(paint.bold(String(n)))}  ${paint.bold("Explain")}`;
   const shows =
     "Who authorized what, against which version, how often it was attempted, and what confirms it.";
   const inner = { ...screen, width: screen.width - MARGIN };
@@ -149,7 +147,7 @@ export function verdictText(screen: Screen, { scenes, holds, seconds }: StoryRep
   const counts = scenes.flatMap((scene) => scene.counts);
   const right = counts.filter(({ counted, expected }) => counted === expected).length;
   const line = `${right} of ${counts.length} counts at the providers are what the story says.`;
-  return ` ${holds ? paint.green("✓") : paint.red("✗")}  ${paint.bold(line)} ${paint.dim(`${seconds.toFixed(1)} s`)}`;
+  return `${holds ? paint.green("✓") : paint.red("✗")}  ${paint.bold(line)} ${paint.dim(`${seconds.toFixed(1)} s`)}`;
 }
 
 /** What scenes there are, for `--scene`. */

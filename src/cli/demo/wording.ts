@@ -14,20 +14,28 @@ export interface RankedBeat extends Beat {
   readonly rank: number;
 }
 
-/** Writ's own history in plain words. Who proposed is told by the agent's own line. */
-export function eventBeats(events: readonly EventAnswer[], provider: Cast = "stock"): readonly RankedBeat[] {
-  return events.flatMap((event, index): RankedBeat[] => {
+/** Writ's own history in plain words, from its event number `from` on. Who proposed is told by the agent's own line. */
+export function eventBeats(
+  history: readonly EventAnswer[],
+  from: number,
+  provider: Cast = "stock",
+): readonly RankedBeat[] {
+  return history.slice(from).flatMap((event, index): RankedBeat[] => {
+    const before = history.slice(0, from + index);
     // One commit decides and claims: it is told in one line.
-    if (event.type === "authorized" && events[index + 1]?.type === "claimed") return [];
+    if (event.type === "authorized" && history[from + index + 1]?.type === "claimed") return [];
     const told = eventSays(event, provider);
     if (told === undefined) return [];
-    const before = events[index - 1];
+    const last = before.at(-1);
     const permitted =
-      event.type === "claimed" && before?.type === "authorized" && before.data.again !== true
-        ? `permitted by ${listed(before.data.policies)}; `
+      event.type === "claimed" && last?.type === "authorized" && last.data.again !== true
+        ? `permitted by ${listed(last.data.policies)}; `
         : "";
+    // Section 6 of the protocol: a repeat may be refused because the first request took effect.
+    const earlier = event.type === "refused" && before.filter(({ type }) => type === "claimed").length > 1;
+    const says = `${permitted}${told.says}${earlier ? ". That says nothing about the attempt before." : ""}`;
     const rank = event.type === "authorized" || event.type === "claimed" ? RANK.decided : RANK.learned;
-    return [{ at: Date.parse(event.at), from: "Writ", rank, ...told, says: permitted + told.says }];
+    return [{ at: Date.parse(event.at), from: "Writ", rank, ...told, says }];
   });
 }
 
@@ -45,16 +53,13 @@ function eventSays(
     case "confirmed":
       return { says: confirmation(data), mark: "succeeded" };
     case "refused":
-      return { says: `the answer is a no: ${text(member(data.outcome, "detail"))}` };
+      return { says: `refused: ${text(member(data.outcome, "detail"))}` };
     case "absent":
       return { says: `nothing was accepted: ${text(member(data.outcome, "why"))}` };
     case "lost":
-      return {
-        says: `no whole answer (${text(member(data.outcome, "cause"))}): it may have happened`,
-        mark: "unknown",
-      };
+      return { says: `lost: ${text(member(data.outcome, "cause"))}. It may have happened.`, mark: "unknown" };
     case "lease_ended":
-      return { says: "the lease ended and nothing was heard: it may have happened", mark: "unknown" };
+      return { says: "its lease ended and nothing was heard. It may have happened.", mark: "unknown" };
     case "looked_up":
       return lookup(data.finding, provider);
     case "ruled":
@@ -110,9 +115,12 @@ export function effectBeat(cast: Cast, { at, kind, resource, value, version }: E
 /** What the agent is told, in Writ's own sentences. */
 export function answerSays(operation: OperationAnswer): Omit<Beat, "at"> {
   const { state, how, meaning, next } = operation;
-  const replay = how === "replayed" ? "the same operation: " : "";
   const says =
-    state === "succeeded" ? `${replay}succeeded. ${meaning}` : `${replay}${state}. ${meaning} ${next}`;
+    how === "replayed"
+      ? `the same operation, ${state}. ${next}`
+      : state === "succeeded"
+        ? `${state}. ${meaning}`
+        : `${state}. ${meaning} ${next}`;
   const mark = state === "succeeded" || state === "unknown" ? { mark: state } : {};
   return { from: "Writ", to: "agent", says, ...mark };
 }
@@ -129,7 +137,7 @@ export function refusalSays(error: unknown): Omit<Beat, "at"> {
 }
 
 /** An operation's id without what all ids of this hour have in common. */
-export function short(id: string): string {
+function short(id: string): string {
   return id.length > 12 ? `op_…${id.slice(-6)}` : id;
 }
 

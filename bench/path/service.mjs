@@ -1,0 +1,18 @@
+// The whole service: the real HTTP door in this process.
+import { compose } from "../../dist/compose.js";
+import { serve } from "./child.mjs";
+import { configuration, TENANT } from "./offer.mjs";
+import { quiet } from "./quiet.mjs";
+
+await serve(async ({ url, home, shop }) => {
+  const writ = await compose({ configuration: configuration(shop), databaseUrl: url, home, log: quiet });
+  const door = await writ.listen();
+  const token = await writ.mint({
+    tenant: TENANT,
+    principal: "ada",
+    client: "agent-7",
+    roles: ["agent"],
+    ttlS: 3600,
+  });
+  return { ready: () => ({ url: door.url, token }), end: () => writ.close() };
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { parseContract } from "../../src/core/contract-parse.ts";
+import { promise, timeWords } from "../../src/core/contract-promise.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+
+const BASE = "{{base}}/orders";
+const SOUND: JsonObject = {
+  contract: "shop.order/v1",
+  transport: "http",
+  requestLife: "30s",
+  maxPause: "5s",
+  settle: { bounded: "1m" },
+  identity: { kind: "key", window: { for: "24h", margin: "1m", after: "executes" } },
+  vars: { marker: "writ/{{tenant}}/{{op.id}}" },
+  request: {
+    method: "POST",
+    url: BASE,
+    headers: { "Idempotency-Key": '"{{op.key}}"' },
+    body: { quantity: "{{args.quantity}}" },
+  },
+  lookup: [
+    {
+      name: "operation",
+      strength: "authoritative",
+      lag: "5s",
+      horizon: "1h",
+      request: { method: "GET", url: "{{base}}/operations/{{op.id}}" },
+      found: { status: 200 },
+      absent: { status: 404 },
+    },
+  ],
+  barrier: {
+    kind: "tombstone",
+    request: { method: "PUT", url: "{{base}}/operations/{{op.id}}/tombstone" },
+    raised: { status: 201 },
+  },
+  outcomes: [{ when: { status: 201 }, is: "effect" }],
+};
+
+describe("what a contract promises, in sentences", () => {
+  const positive = [{ ...((SOUND.lookup as readonly JsonObject[])[0] ?? {}), strength: "positive" }]; // As written above.
+  const says = (changes: JsonObject) => promise(parseContract({ ...SOUND, ...changes })).join(" ");
+
+  test("an authoritative lookup and a key", () => {
+    expect(promise(parseContract(SOUND))).toEqual([
+      "Nothing is checked at the provider: a change that somebody else made after the decision is overwritten.",
+      'A lost answer is cleared by looking up ("operation"): found is applied; nothing there 1 min 5 s after the last send is not applied.',
+      "A repeat is safe for 23 h 58 min after the first send: the provider recognizes it by its key; afterwards it would be executed again, and none is sent.",
+      "When no repeat is allowed any more, a barrier is raised that makes a late first request fail for ever; then looking once is enough.",
+      "A request ends after 30 s and is never sent later than 5 s after its claim; there are at most 5 attempts.",
+    ]);
+  });
+
+  test("and what it cannot promise", () => {
+    expect(says({ lookup: [], barrier: "none", identity: "none" })).toContain(
+      "stays unknown until a person finds out",
+    );
+    expect(says({ lookup: positive, barrier: "none", identity: "none" })).toContain(
+      "finding nothing proves nothing",
+    );
+    expect(says({ settle: "unbounded" })).toContain("finding nothing never settles it");
+    expect(says({ settle: "unbounded" })).toContain("What that does not clear, a person decides.");
+    expect(says({ precondition: { kind: "etag" } })).toContain("nobody has measured");
+    expect(says({ identity: { kind: "create_once" } })).toContain("because it can be created only once");
+    expect(says({ identity: { kind: "key", window: { for: "1d", after: "refuses" } } })).toContain(
+      "for 1 d, and refuses it afterwards",
+    );
+  });
+
+  test("times are said in their two largest units", () => {
+    expect([0, 1, 999, 1000, 61_000, 3_600_000, 90_061_001].map(timeWords)).toEqual([
+      "0 s",
+      "1 ms",
+      "999 ms",
+      "1 s",
+      "1 min 1 s",
+      "1 h",
+      "1 d 1 h",
+    ]);
+  });
+});

@@ -1,0 +1,43 @@
+import { AUDITOR, OPERATOR, RESOLVER } from "../support/door.ts";
+import type { Call } from "../support/exchange.ts";
+
+export const BODY = {
+  tool: "inventory.set_available",
+  arguments: { warehouse: "main", item: "widget", available: 18 },
+  expectedVersion: 42,
+};
+export const EVIDENCE = { reference: "ticket 7", note: "looked" };
+const SOME = `op_${"a".repeat(32)}`;
+
+/** Who may use each route, and a body that it takes. */
+export const ROUTES: Readonly<Record<string, Pick<Call, "as" | "body">>> = {
+  "POST /v1/operations": { body: BODY },
+  "GET /v1/operations": {},
+  "POST /v1/operations/{id}/execute": {},
+  "GET /v1/operations/{id}": {},
+  "GET /v1/operations/{id}/explanation": {},
+  "GET /v1/operations/{id}/receipt": {},
+  "GET /v1/operations/{id}/events": {},
+  "POST /v1/operations/{id}/cancel": {},
+  "POST /v1/operations/{id}/reconcile": {},
+  "POST /v1/operations/{id}/findings": {
+    as: RESOLVER,
+    body: { finding: "absent", digest: "d", evidence: EVIDENCE },
+  },
+  "GET /v1/tools": {},
+  "GET /v1/providers": {},
+  "GET /v1/contracts": {},
+  "POST /v1/halts": { as: OPERATOR, body: { scope: "tenant", reason: "r" } },
+  "GET /v1/halts": { as: AUDITOR },
+  "POST /v1/halts/{id}/lift": { as: OPERATOR },
+  "GET /v1/events": {},
+  "GET /healthz": { as: null },
+  "GET /readyz": { as: null },
+  "GET /.well-known/jwks.json": { as: null },
+  "GET /openapi.json": { as: null },
+  "GET /docs": { as: null },
+  "GET /": { as: null },
+};
+
+/** An example of a path, naming nothing that exists. */
+export const of = (path: string): string => path.replace("{id}", path.includes("halts") ? "halt_1" : SOME);

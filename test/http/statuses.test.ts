@@ -1,0 +1,259 @@
+import { expect, test } from "vitest";
+import { Problem } from "../../src/core/problem.ts";
+import type { DoorParts } from "../../src/http/door.ts";
+import { door, OPERATOR, RESOLVER, type TestDoor } from "../support/door.ts";
+import type { Answer, Call } from "../support/exchange.ts";
+import { held, mute } from "../support/held.ts";
+import { type Rig, rig } from "../support/rig.ts";
+import { SETTLE_MS, shop } from "../support/shop.ts";
+import { BODY, EVIDENCE, of, ROUTES } from "./routes.ts";
+
+const ORDER = { tool: "orders.place", arguments: { order: "o-1", item: "main/bolt", quantity: 1 } };
+
+/** Refusals that are the same for every route which documents them. */
+const COMMON: Readonly<Record<number, (call: Asking) => Promise<Answer>>> = {
+  400: ({ ask, path }) => ask(`${path}?nonsense=1`),
+  401: ({ ask, path }) => ask(path, { as: null }),
+  403: ({ ask, path }) => ask(path, { headers: { origin: "https://evil.example" } }),
+  404: ({ ask, path }) => ask(path),
+  413: ({ ask, path }) => ask(path, { body: `{"note": "${"n".repeat(262_144)}"}` }),
+  415: ({ ask, path }) => ask(path, { body: "{}", headers: { "content-type": "text/plain" } }),
+  421: ({ ask, path }) => ask(path, { headers: { host: "evil.example" } }),
+};
+interface Asking {
+  readonly path: string;
+  ask(path: string, call?: Call): Promise<Answer>;
+}
+
+/** What is left: each with the test that gives it, here or beside. */
+const SPECIFIC: readonly string[] = [
+  "POST /v1/operations 200",
+  "POST /v1/operations 202",
+  "POST /v1/operations 404",
+  "POST /v1/operations 409",
+  "POST /v1/operations 410",
+  "POST /v1/operations 412",
+  "POST /v1/operations 422",
+  "POST /v1/operations/{id}/execute 200",
+  "POST /v1/operations/{id}/execute 202",
+  "POST /v1/operations/{id}/execute 409",
+  "POST /v1/operations/{id}/execute 412",
+  "POST /v1/operations/{id}/execute 422",
+  "GET /v1/operations/{id} 200",
+  "GET /v1/operations/{id} 304",
+  "GET /v1/operations/{id}/explanation 200",
+  "GET /v1/operations/{id}/receipt 200",
+  "GET /v1/operations/{id}/receipt 409",
+  "GET /v1/operations/{id}/events 200",
+  "POST /v1/operations/{id}/cancel 200",
+  "POST /v1/operations/{id}/cancel 409",
+  "POST /v1/operations/{id}/reconcile 200",
+  "POST /v1/operations/{id}/reconcile 202",
+  "POST /v1/operations/{id}/findings 200",
+  "POST /v1/operations/{id}/findings 202",
+  "POST /v1/operations/{id}/findings 409",
+  "POST /v1/halts 201",
+  "POST /v1/halts/{id}/lift 200",
+];
+
+const seen = new Set<string>();
+
+/** The real door, which remembers which status each route gave. */
+async function counted(here: Pick<Rig, "ports">, parts: Partial<DoorParts> = {}): Promise<TestDoor> {
+  const there = await door(here, parts);
+  const call: TestDoor["call"] = async (method, path, given) => {
+    const answer = await there.call(method, path, given);
+    const route = path.split("?")[0]?.replace(/(?<=^\/v1\/(operations|halts)\/)[^/]+/, "{id}") ?? path;
+    seen.add(`${method} ${route} ${answer.status}`);
+    return answer;
+  };
+  return {
+    ...there,
+    call,
+    propose: (body, given = {}) => call("POST", "/v1/operations", { ...given, body }),
+  };
+}
+
+test("every route gives every common refusal that it documents", async () => {
+  const there = await counted(await rig());
+
+  for (const [route, usual] of Object.entries(ROUTES)) {
+    const [method = "", path = ""] = route.split(" ");
+    const asking: Asking = {
+      path: of(path),
+      ask: (to, more = {}) => there.call(method, to, { ...usual, ...more }),
+    };
+    const { responses = {} } = there.openapi.paths[path]?.[method.toLowerCase()] ?? {};
+    for (const status of Object.keys(responses).map(Number)) {
+      const common = route === "POST /v1/operations" && status === 404 ? undefined : COMMON[status];
+      if (common === undefined) continue;
+      const answer = await common(asking);
+      expect({ route, status: answer.status, code: answer.body.code }).toEqual({
+        route,
+        status,
+        code: expect.any(String),
+      });
+    }
+  }
+});
+
+test("every route that asks the ledger says so when it is away; every route survives what nobody expected", async () => {
+  const here = await rig();
+  const away = new Proxy(here.ledger, {
+    get: () => async () => Promise.reject(new Problem("ledger_unavailable", "away", { retryAfterMs: 1000 })),
+  });
+  const without = await counted(
+    { ports: { ...here.ports, ledger: away, authority: { known: away.authority, refresh: away.authority } } },
+    {
+      ready: async () => ({ ready: false, checks: [{ name: "database", ok: false }] }),
+    },
+  );
+  const boom = async () => Promise.reject(new Error("boom"));
+  const broken = await counted(here, { identify: boom, ready: boom });
+
+  for (const [route, usual] of Object.entries(ROUTES)) {
+    const [method = "", path = ""] = route.split(" ");
+    const { responses = {} } = without.openapi.paths[path]?.[method.toLowerCase()] ?? {};
+    const statuses = [
+      (await without.call(method, of(path), usual)).status,
+      (await broken.call(method, of(path), usual)).status,
+    ];
+    expect({ route, statuses }).toEqual({
+      route,
+      statuses: [503 in responses ? 503 : 200, 500 in responses ? 500 : 200],
+    });
+  }
+});
+
+test("proposals and executions give every status of what can become of them", async () => {
+  const here = await rig();
+  await here.run("insert into inventory values ('acme', 'main', 'widget', 5, 42)");
+  const { call, propose } = await counted(here);
+  const key = (name: string): Call => ({ headers: { "idempotency-key": name } });
+  const later = async (available: number, version = 42) =>
+    (
+      await propose(
+        { ...BODY, execute: "later", expectedVersion: version, arguments: { ...BODY.arguments, available } },
+        key(`later-${available}`),
+      )
+    ).body.operationId;
+  const execute = async (id: string) => (await call("POST", `/v1/operations/${id}/execute`)).status;
+
+  const stale = await later(1, 41);
+  const tampered = await later(2);
+  const cancelled = await later(3);
+  const good = await later(4);
+  await here.run(
+    "update operations set action = replace(action, '\"available\":2', '\"available\":9') where id = $1",
+    [tampered.slice(3)],
+  );
+  expect((await call("POST", `/v1/operations/${cancelled}/cancel`)).status).toBe(200);
+  expect((await call("POST", `/v1/operations/${good}/cancel`, { as: { principal: "bob" } })).status).toBe(
+    404,
+  );
+  expect(await execute(stale)).toBe(412);
+  expect(await execute(tampered)).toBe(422);
+  expect(await execute(cancelled)).toBe(409);
+  expect(await execute(good)).toBe(200);
+  expect((await call("POST", `/v1/operations/${good}/cancel`)).status).toBe(409);
+
+  const fresh = { ...BODY, expectedVersion: 43 };
+  expect((await propose(fresh, key("a"))).status).toBe(200);
+  expect((await propose({ ...fresh, expectedVersion: 44 }, key("a"))).status).toBe(422);
+  await here.run("delete from operations where intent_key = 'a'");
+  expect(await propose(fresh, key("a"))).toMatchObject({ status: 410, body: { code: "key_spent" } });
+  expect((await propose({ ...fresh, expectedVersion: 7 }, key("b"))).status).toBe(412);
+  expect((await propose({ ...fresh, arguments: { ...BODY.arguments, item: "none" } })).status).toBe(404);
+});
+
+test("an operation can be read in every way while it waits and when it has settled", async () => {
+  const here = await rig();
+  await here.run("insert into inventory values ('acme', 'main', 'widget', 5, 42)");
+  const { call, propose } = await counted(here);
+  const { body } = await propose({ ...BODY, execute: "later" });
+  const path = `/v1/operations/${body.operationId}`;
+
+  const { etag = "" } = (await call("GET", path)).headers;
+  expect((await call("GET", path, { headers: { "if-none-match": etag } })).status).toBe(304);
+  expect((await call("GET", `${path}/receipt`)).status).toBe(409);
+  expect((await call("POST", `${path}/reconcile`)).status).toBe(202);
+  expect((await call("POST", `${path}/execute`)).status).toBe(200);
+  for (const part of ["", "/explanation", "/receipt", "/events"])
+    expect((await call("GET", `${path}${part}`)).status).toBe(200);
+  expect((await call("POST", `${path}/reconcile`)).status).toBe(200);
+});
+
+test("doubt, an equal effect in doubt, and rulings give theirs", async () => {
+  const here = await shop({ of: "nothing", through: mute });
+  const { call, propose } = await counted(here);
+  const { body, status } = await propose(ORDER);
+  const findings = `/v1/operations/${body.operationId}/findings`;
+  const ruling = { finding: "absent", digest: body.digest, evidence: EVIDENCE };
+
+  expect(status).toBe(202);
+  expect((await propose(ORDER, { headers: { "idempotency-key": "new" } })).status).toBe(409);
+  expect((await call("POST", findings, { as: RESOLVER, body: ruling })).status).toBe(409);
+  await here.clock.ahead(SETTLE_MS + 60_000);
+  expect((await call("POST", findings, { as: RESOLVER, body: ruling })).status).toBe(200);
+});
+
+test("a ruled absence permits a repeat where the provider would recognize it", async () => {
+  const here = await shop({ of: "key", through: mute, tool: { permissionForMs: 3_600_000 } });
+  const { call, propose } = await counted(here);
+  const { body } = await propose({ ...ORDER, execute: "now" });
+  await here.clock.ahead(SETTLE_MS + 1_000);
+
+  const ruled = await call("POST", `/v1/operations/${body.operationId}/findings`, {
+    as: RESOLVER,
+    body: { finding: "absent", digest: body.digest, evidence: EVIDENCE },
+  });
+
+  expect(ruled).toMatchObject({ status: 202, body: { state: "authorized" } });
+});
+
+test("an execution that takes longer than the caller waits is 202", async () => {
+  const gate = held();
+  const here = await shop({ through: gate.through });
+  const { call, propose } = await counted(here);
+  const { body } = await propose({ ...ORDER, execute: "later" });
+
+  const answer = await call("POST", `/v1/operations/${body.operationId}/execute`, {
+    headers: { prefer: "wait=0" },
+  });
+  gate.letGo();
+
+  expect(answer).toMatchObject({ status: 202, body: { state: "executing" } });
+});
+
+test("halts give theirs", async () => {
+  const { call } = await counted(await rig());
+
+  const { body, status } = await call("POST", "/v1/halts", {
+    as: OPERATOR,
+    body: { scope: "client", name: "agent-1", reason: "r" },
+  });
+
+  expect(status).toBe(201);
+  expect((await call("POST", `/v1/halts/${body.id}/lift`, { as: OPERATOR, body: {} })).status).toBe(200);
+});
+
+test("every status that a route documents has been given", async () => {
+  const here = await rig();
+  const { openapi } = await door(here);
+  const documented = Object.entries(openapi.paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, { responses }]) =>
+      Object.keys(responses).map((status) => `${method.toUpperCase()} ${path} ${status}`),
+    ),
+  );
+  const common = documented.filter((each) => !SPECIFIC.includes(each));
+
+  expect(Object.keys(ROUTES).sort()).toEqual(
+    Object.entries(openapi.paths)
+      .flatMap(([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`))
+      .sort(),
+  );
+  expect(SPECIFIC.filter((each) => !documented.includes(each) || !seen.has(each))).toEqual([]);
+  // The streams's own 200 is in stream.test.ts, and those of the pages are in installation.test.ts.
+  const elsewhere = (each: string): boolean => each.endsWith(" 200");
+  expect(common.filter((each) => !seen.has(each) && !elsewhere(each))).toEqual([]);
+});

@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import { proposal } from "../../src/core/proposal.ts";
+import { type Query, statement } from "../../src/database/sql.ts";
+import { claimBatch } from "../../src/ledger/claim.ts";
+import { claimAndExecute } from "../../src/service/claim.ts";
+import type { Claiming } from "../../src/service/ports.ts";
+import { propose } from "../../src/service/propose.ts";
+import { movableClock } from "../support/clock.ts";
+import { broken, flown } from "../support/flown.ts";
+import { claimingOf, instance, openingOf } from "../support/instance.ts";
+import { type Rig, rig, STOCK_TOOL } from "../support/rig.ts";
+import { change, refusal, rowsOf, stocked } from "../support/stock.ts";
+
+/** An operation that is permitted, and the claim of it that is about to be sent. */
+async function permitted(here: Rig): Promise<Claiming> {
+  await stocked(here, "a");
+  const waiting = await here.done(change("a"), { version: 42, execute: "later", key: "k" });
+  const read = await here.ledger.read(waiting.tenantId, waiting.id);
+  return claimingOf(here.ports, (ports) => claimAndExecute(ports, waiting, read?.clock ?? 0));
+}
+
+const claimQueries = ({ local: _elsewhere, ...claiming }: Claiming): Promise<readonly Query[]> =>
+  flown((database) => claimBatch(database, [claiming]));
+
+/** Until a session of this database waits for a lock. */
+async function somebodyWaits(here: Rig): Promise<void> {
+  await expect
+    .poll(
+      () =>
+        here.run(
+          "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        ),
+      {
+        timeout: 5_000,
+        interval: 10,
+      },
+    )
+    .not.toEqual([]);
+}
+
+const verdictOf = (answers: readonly { readonly rows: readonly unknown[] }[]) =>
+  ((answers.at(-1)?.rows ?? []) as { verdict: string }[])[0]?.verdict;
+
+describe("a revocation that was acknowledged first", () => {
+  test("C026: wins over a claim that was decided before it, and over a proposal that was", async () => {
+    const here = await rig();
+    const claiming = await permitted(here);
+    const asked = proposal(
+      { tool: STOCK_TOOL.name, arguments: change("a", 7), expectedVersion: 42, compensates: undefined },
+      undefined,
+    );
+    const opening = await openingOf(here.ports, here.session, asked);
+
+    const epoch = await here.ledger.raiseEpoch(here.session.tenantId, "revoked", "ops");
+
+    expect(await here.ledger.claim(claiming)).toEqual({ kind: "stale_authority", epoch });
+    expect(await here.ledger.open(opening)).toEqual({ kind: "stale_authority", epoch });
+    expect(await here.stock("a")).toMatchObject({ writes: 0 });
+    expect(await rowsOf(here, "operations")).toBe(1);
+  });
+
+  test("wins over a claim that was sent first and waits for its lock", async () => {
+    const here = await rig();
+    const claiming = await permitted(here);
+    const other = await instance(here, "w2");
+
+    let claim: ReturnType<typeof here.ledger.claim> | undefined;
+    await here.database.transaction(async (tx) => {
+      await tx.query(statement("update authority set epoch = epoch + 1 where tenant_id = 'acme'", []));
+      claim = other.ledger.claim(claiming);
+      await somebodyWaits(here);
+    });
+
+    expect(await claim).toMatchObject({ kind: "stale_authority" });
+    expect(await here.stock("a")).toMatchObject({ writes: 0 });
+  });
+
+  test.each([
+    ["as it is", undefined],
+    ["broken: without the share lock", ["for share", ""]],
+  ] as const)(
+    "is not acknowledged while a claim under the old epoch may still commit (%s)",
+    async (_name, change) => {
+      const here = await rig();
+      const claiming = await permitted(here);
+      const other = await instance(here, "w2");
+      const sound = await claimQueries(claiming);
+      const queries = change === undefined ? sound : broken(sound, ...change);
+      const order: string[] = [];
+
+      let revoked: Promise<unknown> | undefined;
+      await here.database.transaction(async (tx) => {
+        const verdict = verdictOf(await tx.all(queries));
+        expect(verdict).toBe("claimed");
+        revoked = other.ledger.raiseEpoch(here.session.tenantId, "revoked", "ops").then(() => {
+          order.push("revoked");
+        });
+        if (change === undefined) await somebodyWaits(here);
+        else await revoked;
+        order.push("claimed");
+      });
+      await revoked;
+
+      // "revoked" before "claimed": somebody was told that nothing can be claimed any more, and then it was.
+      expect(order).toEqual(change === undefined ? ["claimed", "revoked"] : ["revoked", "claimed"]);
+    },
+  );
+
+  test("broken: a claim that does not compare the epoch goes through after it", async () => {
+    const here = await rig();
+    const claiming = await permitted(here);
+    const queries = broken(await claimQueries(claiming), "a.epoch is distinct from i.epoch", "false");
+    await here.ledger.raiseEpoch(here.session.tenantId, "revoked", "ops");
+
+    const answers = await here.database.flight(queries);
+
+    expect(verdictOf(answers)).toBe("claimed");
+  });
+
+  test("without its authority row a tenant has no claim at all", async () => {
+    const here = await rig();
+    const claiming = await permitted(here);
+    await here.run("alter table definitions drop constraint definitions_tenant_id_fkey");
+    await here.run("alter table authority_events drop constraint authority_events_tenant_id_fkey");
+    await here.run("delete from authority where tenant_id = 'acme'");
+
+    expect(await here.ledger.claim(claiming)).toMatchObject({ kind: "stale_authority" });
+  });
+});
+
+describe("a claim that waited past the end of its permission", () => {
+  const EXPIRY = "l.expires_at <= clock.at";
+  test.each([
+    ["for its operation, as it is", "operations", undefined, "expired"],
+    ["for its authority, as it is", "authority", undefined, "expired"],
+    [
+      "for its operation, broken: with the time of its start",
+      "operations",
+      "l.expires_at <= statement_timestamp()",
+      "claimed",
+    ],
+  ] as const)("%s", async (_name, table, instead, verdict) => {
+    const here = await rig();
+    const claiming = await permitted(here);
+    const clock = await movableClock(here);
+    const other = await instance(here, "w2");
+    const sound = await claimQueries(claiming);
+    const queries = instead === undefined ? sound : broken(sound, EXPIRY, instead);
+
+    let claim: Promise<readonly { readonly rows: readonly unknown[] }[]> | undefined;
+    await here.database.transaction(async (tx) => {
+      await tx.query(statement(`select 1 from ${table} where tenant_id = 'acme' for update`, []));
+      claim = other.database.flight(queries);
+      await somebodyWaits(here);
+      await clock.ahead(STOCK_TOOL.permissionForMs);
+    });
+
+    expect(verdictOf((await claim) ?? [])).toBe(verdict);
+  });
+});
+
+test("a halt is acknowledged while sixty-four callers of three instances go on claiming", async () => {
+  const here = await rig();
+  for (let item = 0; item < 64; item++) await stocked(here, `i${item}`, 0);
+  const others = await Promise.all(["w2", "w3", "ops"].map((name) => instance(here, name)));
+  const all = [here.ports, ...others.map((other) => other.ports)];
+  const caller = async (item: number): Promise<void> => {
+    for (let version = 0; ; version++) {
+      const claims = {
+        tool: STOCK_TOOL.name,
+        arguments: change(`i${item}`, version % 7),
+        expectedVersion: version,
+      };
+      const asked = proposal(claims, `k${item}-${version}`);
+      const done = propose(all[item % 3] as Rig["ports"], here.session, asked);
+      // Each goes on until it hears of the halt.
+      if ((await refusal(done)).code === "halted") return;
+    }
+  };
+  const callers = Array.from({ length: 64 }, (_, item) => caller(item));
+  await expect.poll(() => rowsOf(here, "receipts"), { timeout: 10_000 }).toBeGreaterThan(300);
+
+  const began = performance.now();
+  await others[2]?.ledger.halt(here.session.tenantId, {
+    id: "h1",
+    scope: "tenant",
+    reason: "test",
+    actor: "ops",
+  });
+  const tookMs = performance.now() - began;
+  const after = await rowsOf(here, "receipts");
+  await Promise.all(callers);
+
+  expect(tookMs).toBeLessThan(2_000);
+  // What was acknowledged is true at once: whatever was counted after it, stays.
+  expect(await rowsOf(here, "receipts")).toBe(after);
+});

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import type { Tool } from "../../src/core/tool.ts";
+import { executeLater } from "../../src/service/cancel.ts";
+import { instance } from "../support/instance.ts";
+import { redeployed } from "../support/redeployed.ts";
+import { type Rig, rig, STOCK_TOOL } from "../support/rig.ts";
+import { shop } from "../support/shop.ts";
+import { change, stocked } from "../support/stock.ts";
+
+describe("many who execute one operation at once", () => {
+  test("C004, C070: are one claim and one request, whoever of eight instances is asked", async () => {
+    const here = await shop({ of: "nothing" });
+    const others = await Promise.all(Array.from({ length: 7 }, (_, n) => instance(here, `w${n}`)));
+    const operation = await here.place("o1", { execute: "later" });
+
+    const executed = await Promise.all(
+      [here.ports, ...others.map((other) => other.ports)].map((ports) =>
+        executeLater(ports, here.session, operation.id),
+      ),
+    );
+    await Promise.all(executed.map((one) => one.done));
+
+    expect(executed.filter((one) => one.done !== undefined)).toHaveLength(1);
+    expect(await here.again(operation)).toMatchObject({ state: "succeeded", attempts: [{ n: 1 }] });
+    expect(here.provider.requests()).toHaveLength(1);
+    expect(here.orders()).toBe(1);
+  });
+
+  test("C067: a claim that the database refuses, however, is followed by no request", async () => {
+    const here = await shop({ of: "nothing" });
+    await here.run(
+      "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no' using errcode = tg_argv[0]; end $$",
+    );
+    for (const [n, error] of ["23505", "40001", "57014", "53300"].entries()) {
+      const operation = await here.place(`o${n}`, { execute: "later" });
+      await here.run(
+        `create trigger refused before update on operations for each row when (new.state = 'executing') execute function refuse('${error}')`,
+      );
+
+      const executing = executeLater(here.ports, here.session, operation.id);
+
+      await expect(executing).rejects.toThrow();
+      await here.run("drop trigger refused on operations");
+      expect(await here.again(operation)).toMatchObject({ state: "authorized", attempts: [] });
+    }
+    expect(here.provider.requests()).toHaveLength(0);
+  });
+});
+
+describe("what changed between the decision and the claim", () => {
+  async function waiting(): Promise<{ here: Rig; id: Parameters<typeof executeLater>[2] }> {
+    const here = await rig();
+    await stocked(here, "a");
+    const { id } = await here.done(change("a"), { version: 42, execute: "later" });
+    return { here, id };
+  }
+  test("C014: the stored bytes: what does not hash to the digest that was authorized is never executed", async () => {
+    const { here, id } = await waiting();
+    await here.run(`update operations set action = replace(action, '"available":18', '"available":99')`);
+
+    const executed = await executeLater(here.ports, here.session, id);
+
+    expect(executed.operation).toMatchObject({ state: "rejected", reason: "invalid" });
+    expect(await here.stock("a")).toMatchObject({ writes: 0 });
+    expect(here.alarms).toHaveLength(1);
+  });
+
+  test.each<[string, Partial<Tool>, string]>([
+    ["C143: the tool", { title: "Something else" }, "sha-256:stock"],
+    ["the provider's settings", {}, "sha-256:another credential"],
+  ])(
+    "%s: it is superseded, and a new proposal is decided under the new one",
+    async (_name, tool, settings) => {
+      const { here, id } = await waiting();
+      const ports = await redeployed(here, {
+      tools: [{ ...STOCK_TOOL, ...tool }],
+      settings: { stock: settings },
+    });
+
+      const executed = await executeLater(ports, here.session, id);
+
+      expect(executed.operation).toMatchObject({ state: "rejected", reason: "superseded" });
+      expect(await here.stock("a")).toMatchObject({ writes: 0 });
+    },
+  );
+
+  test("nothing that matters: the same tools offered again end no permission", async () => {
+    const { here, id } = await waiting();
+    const epoch = await here.ledger.authority(here.session.tenantId);
+    const ports = await redeployed(here, { tools: [STOCK_TOOL] });
+
+    const executed = await executeLater(ports, here.session, id);
+
+    expect(executed.operation.state).toBe("succeeded");
+    expect(await here.ledger.authority(here.session.tenantId)).toEqual(epoch);
+  });
+
+  test("C025: the time: an expired permission executes nothing, though no sweeper has looked at it", async () => {
+    const here = await shop();
+    const operation = await here.place("o1", { execute: "later" });
+    await here.clock.ahead(61_000);
+
+    const executed = await executeLater(here.ports, here.session, operation.id);
+
+    expect(executed.operation).toMatchObject({ state: "rejected", reason: "expired" });
+    expect(here.provider.requests()).toHaveLength(0);
+  });
+});

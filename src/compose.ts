@@ -21,7 +21,7 @@ import { rolePolicy } from "./policy/roles.ts";
 import { authorityView } from "./service/decide.ts";
 import type { Log, Ports } from "./service/ports.ts";
 import type { ReadyAnswer } from "./wire/health.ts";
-import { startWorker, type Worker } from "./worker.ts";
+import { startWorker, WORKER_BOUNDS, type Worker, type WorkerBounds } from "./worker.ts";
 
 export interface ComposeOptions {
   readonly configuration: Configuration;
@@ -41,7 +41,7 @@ export interface Writ {
   readonly database: Database;
   /** Opens the HTTP door. */
   listen(at?: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>;
-  startWorker(): Worker;
+  startWorker(bounds?: Partial<WorkerBounds>): Worker;
   /** A token of this installation's own issuer. */
   mint(grant: Omit<Grant, "issuer" | "audience">): Promise<string>;
   /** Door, workers, ledger, database, in this order; what is in hand gets `withinMs` to end. */
@@ -125,8 +125,8 @@ function running({ configuration, ports, database, ledger, keys }: Parts): Writ 
     listen: async (at = configuration.listen) => ({
       url: await app.listen({ host: at.host, port: at.port }),
     }),
-    startWorker: () => {
-      const worker = startWorker(ports);
+    startWorker: (bounds = {}) => {
+      const worker = startWorker(ports, { ...WORKER_BOUNDS, ...bounds });
       workers.push(worker);
       return worker;
     },

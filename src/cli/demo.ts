@@ -15,7 +15,7 @@ import { readDevFile } from "./dev-file.ts";
 import { EXAMPLE_FOLDER } from "./example.ts";
 import { EXIT, type ExitCode, Stop } from "./exit.ts";
 import { progress } from "./progress.ts";
-import { ends } from "./signals.ts";
+import { type Ends, ends } from "./signals.ts";
 import { type TemporaryServer, temporaryServer } from "./temporary-server.ts";
 
 export interface DemoFlags {
@@ -35,20 +35,28 @@ export async function demo(
   const begun = ends();
   try {
     waiting.phase("preparing a database of its own");
-    const server = await begun.opened(await serverFor(context), (each) => each.close());
-    const { stage, close } = await stageOn(server.url);
-    await begun.opened(stage, close);
+    const server = await begun.opened(serverFor(context), (each) => each.close());
+    if (begun.asked()) return await leave(context, begun);
+    const { stage } = await begun.opened(stageOn(server.url), (set) => set.close());
     waiting.end();
+    if (begun.asked()) return await leave(context, begun);
     if (people) screen.data(opening(screen));
     const audience = people ? terminal(screen) : SILENT;
     const report = await Promise.race([tellStory(stage, scenes, audience), begun.signalled]);
-    if (report === "signalled") return EXIT.error;
+    if (report === "signalled") return await leave(context, begun);
     conclude(context, report);
     return report.holds ? EXIT.ok : EXIT.error;
   } finally {
     waiting.end();
     await begun.close();
   }
+}
+
+/** The scene under way has nobody left to tell, and would go on waiting for what no longer comes. */
+async function leave({ screen }: Context, begun: Ends): Promise<never> {
+  screen.talk("\nwrit: stopping");
+  await begun.close();
+  process.exit(EXIT.error);
 }
 
 const SILENT = {
@@ -74,7 +82,7 @@ function conclude({ screen }: Context, report: StoryReport): void {
     screen.talk(screen.tint.dim("    Next: `npm start`, or `writ dev`, and propose a change of your own.\n"));
 }
 
-/** A story's stage with a database and a folder of its own on some server, both gone when it closes. */
+/** A story's stage with a database and a folder of its own on some server, both gone when it closes. Twice is once. */
 export async function stageOn(serverUrl: string): Promise<{ readonly stage: Stage; close(): Promise<void> }> {
   const scratch = await scratchDatabase(serverUrl);
   const home = mkdtempSync(join(realpathSync(tmpdir()), "writ-story-"));
@@ -86,13 +94,12 @@ export async function stageOn(serverUrl: string): Promise<{ readonly stage: Stag
     await migrate(scratch.url);
     const configuration = loadConfiguration(EXAMPLE_FOLDER, {});
     const stage = await setStage({ databaseUrl: scratch.url, home, configuration });
-    return {
-      stage,
-      close: async () => {
-        await stage.close();
-        await away();
-      },
+    let closed: Promise<void> | undefined;
+    const close = (): Promise<void> => {
+      closed ??= stage.close().then(away);
+      return closed;
     };
+    return { stage, close };
   } catch (error) {
     await away();
     throw error;

@@ -13,15 +13,15 @@ export interface Running {
   readonly example?: { readonly first: FirstItem; readonly providers: Readonly<Record<string, string>> };
 }
 
-const NAME_WIDTH = 11;
+const NAME_WIDTH = 9;
 
 /** What is up, and the one command that shows that it works. */
 export function readyText({ paint }: Screen, running: Running): string {
   const { url, folder, tokens, configuration, example } = running;
-  const row = (name: string, value: string): string => `    ${paint.dim(name.padEnd(NAME_WIDTH))}${value}`;
+  const row = (name: string, value: string): string => `   ${paint.dim(name.padEnd(NAME_WIDTH))}${value}`;
   return [
     "",
-    ` ${paint.green("✓")}  ${paint.bold("Writ is running")}`,
+    `${paint.green("✓")}  ${paint.bold("Writ is running")}`,
     "",
     row("url", paint.cyan(url)),
     row("api", `${url}/docs, ${url}/openapi.json`),
@@ -29,16 +29,17 @@ export function readyText({ paint }: Screen, running: Running): string {
     ...Object.entries(example?.providers ?? {}).map(([name, at]) =>
       row(name, `${at}  ${paint.dim("simulated; its effects: /__writ/journal")}`),
     ),
-    row("token", `in the command below, for 24 h; all tokens are in ${devFilePath(folder)}`),
+    row("token", `below, for 24 h; all are in ${devFilePath(folder)}`),
     "",
-    ` ${paint.bold("Try it:")} ${example === undefined ? "paste this to see what is offered" : "paste this, twice if you like: the second time is a replay"}`,
+    `${paint.bold("Try it:")} ${example === undefined ? "paste this to see what is offered" : "paste this, twice if you like: the second time is a replay"}`,
     "",
     example === undefined
       ? toolsCommand(url, tokens.agent)
       : proposeCommand(url, tokens.agent, example.first),
     "",
-    `    ${paint.dim("then       writ op ls · writ op explain <operation> · writ --help   (in a checkout: npx --no-install writ)")}`,
-    `    ${paint.dim("Ctrl-C     stops; the data stays")}`,
+    row("then", "writ op ls · writ op explain <operation> · writ --help"),
+    row("", paint.dim("(in a checkout: npx --no-install writ …)")),
+    row("Ctrl-C", "stops; the data stays"),
     "",
   ].join("\n");
 }

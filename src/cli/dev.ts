@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 import { pointedAt } from "./demo/hurry.ts";
 import { SCENES } from "./demo/scenes.ts";
 import { skimStory } from "./demo/story.ts";
-import { skimmedText, verdictText } from "./demo/terminal.ts";
+import { shortOpening, skimmedText, verdictText } from "./demo/terminal.ts";
 import { stageOn } from "./demo.ts";
 import { removeDevFile, writeDevFile } from "./dev-file.ts";
 import { type Running, readyText } from "./dev-ready.ts";
@@ -29,11 +29,15 @@ export async function dev(context: Context, flags: DevFlags): Promise<ExitCode> 
   const { screen } = context;
   const opened = ends();
   try {
-    const running = await begin(context, flags, opened);
-    screen.data(readyText(screen, running));
-    await opened.signalled;
-    screen.talk("");
-    screen.talk("writ: stopping");
+    const running = await Promise.race([begin(context, flags, opened), opened.signalled]);
+    if (running !== "signalled") {
+      screen.data(readyText(screen, running));
+      await opened.signalled;
+    }
+    screen.talk("\nwrit: stopping");
+    await opened.close();
+    // What was still beginning has lost its ground; nobody waits for it.
+    if (running === "signalled") process.exit(EXIT.ok);
     return EXIT.ok;
   } finally {
     await opened.close();
@@ -47,7 +51,7 @@ async function begin(context: Context, flags: DevFlags, opened: Ends): Promise<R
     const configuration = devConfiguration(context);
     const databaseUrl = await database(context, configuration, phases, opened);
     phases.end();
-    if (flags.story) await openWithStory(context, databaseUrl);
+    if (flags.story) await openWithStory(context, databaseUrl, opened);
     phases.phase("starting Writ");
     const shops = usesExample(context) ? await shopsOf(context, databaseUrl, opened) : undefined;
     const pointed = shops === undefined ? configuration : pointedAt(configuration, shops.addresses);
@@ -82,8 +86,8 @@ async function database(
 ): Promise<string> {
   if (configuration.database !== undefined)
     screen.talk("writ: `dev` keeps to its own database in .writ/, and not to the configured one");
-  const embedded = await slowly(phases, "starting PostgreSQL", embeddedIn(folder, "own"));
-  await opened.opened(embedded, async ({ stop }) => {
+  const starting = slowly(phases, "starting PostgreSQL", embeddedIn(folder, "own"));
+  const embedded = await opened.opened(starting, async ({ stop }) => {
     await stop();
     screen.talk("writ: the database has stopped; its data stays in .writ/");
   });
@@ -92,7 +96,7 @@ async function database(
 }
 
 async function shopsOf({ folder, screen }: Context, databaseUrl: string, opened: Ends): Promise<Shops> {
-  return opened.opened(await openShops(folder, databaseUrl), async ({ close }) => {
+  return opened.opened(openShops(folder, databaseUrl), async ({ close }) => {
     await close();
     screen.talk("writ: the simulated providers have closed");
   });
@@ -107,7 +111,7 @@ async function composed(
   opened: Ends,
 ): Promise<Writ> {
   const home = join(folder, ".writ");
-  const writ = await compose({ configuration, databaseUrl, home, log: peopleLog(screen) });
+  const writ = compose({ configuration, databaseUrl, home, log: peopleLog(screen) });
   return opened.opened(writ, async ({ close }) => {
     await close(CLOSE_WITHIN_MS);
     screen.talk("writ: the worker and the HTTP door have ended; what was in hand is in the ledger");
@@ -115,15 +119,13 @@ async function composed(
 }
 
 /** The story in its short form, on a database of its own on the same server. */
-async function openWithStory({ screen }: Context, serverUrl: string): Promise<void> {
+async function openWithStory({ screen }: Context, serverUrl: string, opened: Ends): Promise<void> {
   const { paint, data } = screen;
-  const { stage, close } = await stageOn(serverUrl);
+  const { stage, close } = await opened.opened(stageOn(serverUrl), (set) => set.close());
   try {
-    data(
-      `\n ${paint.bold("Writ")}  ${paint.dim("an agent changes stock; answers get lost, a worker is killed. Effects, counted at the providers:")}\n`,
-    );
+    data(`${shortOpening(screen)}\n`);
     const report = await skimStory(stage, SCENES, (scene) => data(skimmedText(screen, scene)));
-    data(`\n${verdictText(screen, report)} ${paint.dim("`writ demo` tells it in full.")}`);
+    data(`\n${verdictText(screen, report)}\n${paint.dim("   `writ demo` tells it in full.")}`);
   } finally {
     await close();
   }

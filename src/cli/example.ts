@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Configuration, loadConfiguration } from "../config.ts";
 import type { Context } from "./context.ts";
@@ -7,9 +7,9 @@ import type { Context } from "./context.ts";
 /** The configuration that comes with Writ: what `writ dev` offers in a folder without one, and what the story is played with. */
 export const EXAMPLE_FOLDER = fileURLToPath(new URL("../../examples/first-run/", import.meta.url));
 
-/** Whether this folder says nothing of its own. */
+/** Whether this folder says nothing of its own, or is the example's. */
 export function usesExample({ folder }: Pick<Context, "folder">): boolean {
-  return !existsSync(join(folder, "writ.yaml"));
+  return !existsSync(join(folder, "writ.yaml")) || resolve(folder) === resolve(EXAMPLE_FOLDER);
 }
 
 /** What `writ dev` runs with in this folder. */

@@ -1,10 +1,11 @@
-import { Command, Help, InvalidArgumentError, Option } from "commander";
+import { Command, Help, Option } from "commander";
 import type { Context } from "./context.ts";
 import { PEOPLE, type Person } from "./dev-file.ts";
 import type { ExitCode } from "./exit.ts";
 import type { HaltFlags } from "./halt.ts";
 import { rootHelp } from "./help.ts";
 import type { ListFlags } from "./op.ts";
+import { collected, count, port, scenes, seconds } from "./option-value.ts";
 import type { ProposeFlags } from "./propose.ts";
 import type { ResolveFlags } from "./resolve.ts";
 import { type Colours, FORMATS, type Screen } from "./screen.ts";
@@ -272,31 +273,4 @@ function one(
     .action((id: string, _flags: object, command: Command) =>
       runner(command, (context) => run(context, id, command)),
     );
-}
-
-function collected(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
-
-function whole(text: string, max: number): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value > max)
-    throw new InvalidArgumentError(`It is a whole number up to ${max}.`);
-  return value;
-}
-
-function seconds(max: number): (text: string) => number {
-  return (text) => whole(text, max);
-}
-
-function count(text: string): number {
-  return whole(text, 10_000);
-}
-
-function port(text: string): number {
-  return whole(text, 65_535);
-}
-
-function scenes(text: string, before: readonly number[] = []): readonly number[] {
-  return [...before, whole(text, 99)];
 }

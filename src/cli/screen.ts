@@ -6,7 +6,7 @@ export type Format = (typeof FORMATS)[number];
 export type Colours = ReturnType<typeof pc.createColors>;
 
 /** As much of a stream as a screen needs. */
-export interface Stream {
+interface Stream {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;

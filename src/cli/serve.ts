@@ -12,10 +12,10 @@ const CLOSE_WITHIN_MS = 10_000;
 
 /** `writ serve`: the HTTP door and a worker, until somebody ends it. */
 export async function serve(context: Context): Promise<ExitCode> {
-  return running(context, "own", async ({ listen, startWorker, configuration }) => {
-    const { url } = await listen(configuration.listen);
+  return running(context, "own", async ({ listen, startWorker, ports }) => {
+    const { url } = await listen();
     startWorker();
-    context.screen.talk(`writ: listening on ${url}`);
+    ports.log.info("listening", { url });
   });
 }
 
@@ -23,7 +23,7 @@ export async function serve(context: Context): Promise<ExitCode> {
 export async function worker(context: Context): Promise<ExitCode> {
   return running(context, "attach", async ({ startWorker, ports }) => {
     startWorker();
-    context.screen.talk(`writ: working as ${ports.worker}`);
+    ports.log.info("working", { worker: ports.worker });
   });
 }
 
@@ -35,21 +35,19 @@ async function running(
   const configuration = configurationOf(context);
   const opened = ends();
   try {
-    const database = await opened.opened(await ledgerDatabase(context, configuration, how), (each) =>
-      each.close(),
-    );
+    const database = await opened.opened(ledgerDatabase(context, configuration, how), (each) => each.close());
     // Nobody else can migrate a server that begins with us; anybody's own is migrated when its operator says so.
     if (how === "own" && database.embedded !== undefined) await migrate(database.url);
     await refuseUnmigrated(database.url);
     const log = jsonLog("info");
     const home = join(context.folder, ".writ");
     const writ = await opened.opened(
-      await compose({ configuration, databaseUrl: database.url, home, log }),
+      compose({ configuration, databaseUrl: database.url, home, log }),
       (each) => each.close(CLOSE_WITHIN_MS),
     );
     await begin(writ);
     await opened.signalled;
-    context.screen.talk("writ: stopping");
+    log.info("stopping", {});
     return EXIT.ok;
   } finally {
     await opened.close();

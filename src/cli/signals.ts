@@ -2,7 +2,9 @@
 export interface Ends {
   /** Resolves when somebody asks for the end: Ctrl-C, a terminal that closes, or a supervisor. */
   readonly signalled: Promise<"signalled">;
-  opened<Thing>(thing: Thing, close: (thing: Thing) => Promise<unknown>): Promise<Thing>;
+  asked(): boolean;
+  /** From the moment that it is being opened it will be closed, also when the end comes meanwhile. */
+  opened<Thing>(thing: Thing | Promise<Thing>, close: (thing: Thing) => Promise<unknown>): Promise<Thing>;
   close(): Promise<void>;
 }
 
@@ -24,9 +26,11 @@ export function ends(): Ends {
   for (const signal of SIGNALS) process.on(signal, heard);
   return {
     signalled,
+    asked: () => asked > 0,
     opened: async (thing, close) => {
-      closers.unshift(() => close(thing));
-      return thing;
+      const opening = Promise.resolve(thing);
+      closers.unshift(() => opening.then(close, () => undefined));
+      return opening;
     },
     close: async () => {
       for (const close of closers.splice(0)) await close();

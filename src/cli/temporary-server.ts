@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { discard, EmbeddedOwned, start } from "../database/embedded.ts";
@@ -11,6 +11,7 @@ export interface TemporaryServer {
 }
 
 const PREFIX = "writ-demo-";
+const FRESH_MS = 60_000;
 
 export async function temporaryServer(): Promise<TemporaryServer> {
   await removeLeftovers();
@@ -42,11 +43,16 @@ async function removeLeftovers(): Promise<void> {
   const temporary = realpathSync(tmpdir());
   for (const name of readdirSync(temporary).filter((each) => each.startsWith(PREFIX))) {
     try {
-      await remove(join(temporary, name));
+      const folder = join(temporary, name);
+      // A folder that another run made just now has no owner yet.
+      if (Date.now() - statSync(folder).mtimeMs < FRESH_MS) continue;
+      await remove(folder);
     } catch (error) {
-      // Somebody else's folder, or a run that goes on.
+      // Somebody else's folder, one that another run has just removed, or a run that goes on.
       const theirs =
-        error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM");
+        error instanceof Error &&
+        "code" in error &&
+        ["EACCES", "EPERM", "ENOENT"].includes(String(error.code));
       if (!(error instanceof EmbeddedOwned) && !theirs) throw error;
     }
   }

@@ -222,9 +222,9 @@ function fold<P extends Progress>(progress: P, repeatable: boolean): Step<P> {
   }
   // Behind a barrier nothing of this operation can be applied any more, so there is nothing left to permit.
   const again = repeatable && progress.inquiry.barrier === undefined;
-  return again
-    ? moved(progress, { state: "authorized" })
-    : moved(progress, { state: "rejected", reason: "not_applied" });
+  if (!again) return moved(progress, { state: "rejected", reason: "not_applied" });
+  // What waits for people goes on waiting: only a decision authorizes it.
+  return moved(progress, progress.state === "proposed" ? {} : { state: "authorized" });
 }
 
 function found<P extends Progress>(before: P, happening: Extract<Happening, { type: "found" }>): Step<P> {

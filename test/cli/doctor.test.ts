@@ -141,7 +141,7 @@ test("serve refuses a database that is not migrated, and serves it after migrate
   const heard = listen(serving);
   const end = ended(serving);
   const address = await vi.waitFor(() => {
-    const found = /listening on (\S+)/.exec(heard.stderr)?.[1];
+    const found = /"url":"([^"]+)"/.exec(heard.stderr)?.[1];
     return found ?? expect.fail("it listens soon");
   }, 15_000);
   const ready = await fetch(`${address}/readyz`);

@@ -64,7 +64,7 @@ describe("K1: the same effect is asked for again", () => {
 
   test("C009, C010: a client that gave up and calls again under the same key while it runs gets its operation; the provider sees one request", async () => {
     const here = await shop();
-    here.provider.fault("slow", { ms: 500 });
+    here.provider.fault("slow", { ms: 1_200 });
     const call = () =>
       here.ask({ order: "o1", item: "main/bolt", quantity: 1 }, { tool: "orders.place", key: "r-1" });
 
@@ -98,7 +98,7 @@ describe("K7: what another process knew earlier", () => {
   test("C062: an operation that one instance saw executing is finished to it once another has finished it", async () => {
     const here = await shop();
     const other = await instance(here, "w2");
-    here.provider.fault("slow", { ms: 300 });
+    here.provider.fault("slow", { ms: 1_000 });
     const begun = await here.ask({ order: "o1", item: "main/bolt", quantity: 1 }, { tool: "orders.place" });
     const { tenantId, id } = begun.operation;
 

@@ -50,49 +50,39 @@ describe("the events of an operation", () => {
     }
   });
 
-  test.each<[string, (events: StoredEvent[]) => StoredEvent[], string]>([
-    [
-      "a changed text",
-      (e) => with1(e, { body: e[1]?.body.replace("authorized", "denied") ?? "" }),
-      "event 2 was changed",
-    ],
-    [
-      "a changed text with its new hash",
-      (e) => with1(e, { ...e[1], hash: "sha-256:x" }),
-      "event 2 was changed",
-    ],
-    ["a missing event", (e) => e.filter((_, n) => n !== 1), "event 2 is missing"],
-    ["a missing first event", (e) => e.slice(1), "event 1 is missing"],
-    [
-      "another order",
-      (e) => [e[1], e[0], ...e.slice(2)] as StoredEvent[],
-      "event 1 is missing or out of order",
-    ],
-  ])("broken: %s is seen", async (_name, spoil, seen) => {
+  test("broken: whatever was changed, left out or moved is seen, and where", async () => {
     const here = await rig();
     await stocked(here, "a");
     const operation = await here.done(change("a"), { version: 42 });
     const events = await here.ledger.events(operation.tenantId, operation.id);
+    const second = (changed: Partial<StoredEvent>) =>
+      events.map((event, n) => (n === 1 ? { ...event, ...changed } : event));
+    const [one, two, ...rest] = events as [StoredEvent, StoredEvent, ...StoredEvent[]];
 
-    expect(brokenLink(spoil([...events]))).toContain(seen);
+    expect(brokenLink(events)).toBeUndefined();
+    expect(brokenLink(second({ body: two.body.replace("authorized", "denied") }))).toContain(
+      "event 2 was changed",
+    );
+    expect(brokenLink(second({ hash: "sha-256:x" }))).toContain("event 2 was changed");
+    expect(brokenLink([one, ...rest])).toContain("event 2 is missing");
+    expect(brokenLink([two, ...rest])).toContain("event 1 is missing");
+    expect(brokenLink([two, one, ...rest])).toContain("event 1 is missing or out of order");
   });
 
-  test.each(["events", "receipts", "definitions", "authority_events"])(
-    "never change and never disappear: the database itself refuses it for %s",
-    async (table) => {
-      const here = await rig();
-      await stocked(here, "a");
-      await here.done(change("a"), { version: 42 });
-      await here.ledger.raiseEpoch(here.session.tenantId, "a reason", "ops");
-      const before = await rowsOf(here, table);
+  test("never change and never disappear, nor do receipts, definitions and changes of authority: the database refuses it", async () => {
+    const here = await rig();
+    await stocked(here, "a");
+    await here.done(change("a"), { version: 42 });
+    await here.ledger.raiseEpoch(here.session.tenantId, "a reason", "ops");
 
+    for (const table of ["events", "receipts", "definitions", "authority_events"]) {
+      const before = await rowsOf(here, table);
       for (const text of [`update ${table} set tenant_id = tenant_id`, `delete from ${table}`])
         await expect(here.run(text)).rejects.toThrow(/never change and never disappear/);
-
       expect(before).toBeGreaterThan(0);
       expect(await rowsOf(here, table)).toBe(before);
-    },
-  );
+    }
+  });
 
   test("are told to a watcher in an order that never shows a later one before an earlier one could be seen", async () => {
     const here = await rig();
@@ -128,10 +118,6 @@ describe("the events of an operation", () => {
     expect((await here.ledger.changes("globex" as never, 0, 100)).changes).toEqual([]);
   });
 });
-
-function with1(events: StoredEvent[], changed: Partial<StoredEvent>): StoredEvent[] {
-  return events.map((event, n) => (n === 1 ? { ...event, ...changed } : event));
-}
 
 describe("a receipt", () => {
   test.each([

@@ -1,73 +1,65 @@
 import { describe, expect, test } from "vitest";
 import { cancel } from "../../src/service/cancel.ts";
 import { halt } from "../../src/service/halt.ts";
+import type { Proposed } from "../../src/service/propose.ts";
 import { STOCK_TOOL } from "../support/rig.ts";
 import { type Shop, shop } from "../support/shop.ts";
 import { change, refusal, rowsOf, stocked } from "../support/stock.ts";
 
 const WINDOW_MS = 10 * 60_000;
 
-/** An operation of each state, all of them with the key "k". */
-const STATES: Readonly<Record<string, (here: Shop) => Promise<unknown>>> = {
-  succeeded: (here) => here.place("o1", { key: "k" }),
-  rejected: (here) => here.place("o1", { key: "k", quantity: 5_000 }),
-  unknown: (here) => {
-    here.provider.fault("drop_after");
-    return here.place("o1", { key: "k" });
-  },
-  executing: (here) => {
-    here.provider.fault("slow", { ms: 1_500 });
-    return here.ask({ order: "o1", item: "main/bolt", quantity: 1 }, { tool: "orders.place", key: "k" });
-  },
-  authorized: (here) => here.place("o1", { key: "k", execute: "later" }),
-};
+const STATES = ["succeeded", "rejected", "unknown", "authorized", "executing"] as const;
+type Made = (typeof STATES)[number];
 
-/** Waits for what a proposal began and nobody waited for. */
-async function begun(made: unknown): Promise<void> {
-  await (made as { done?: Promise<unknown> }).done;
+/** An operation that is in this state; its order, its key and its state have one name. */
+async function made(here: Shop, state: Made): Promise<Proposed> {
+  if (state === "unknown") here.provider.fault("drop_after");
+  if (state === "executing") here.provider.fault("slow", { ms: 1_500 });
+  const proposed = await send(here, state, { key: state });
+  return state === "executing" ? proposed : { ...proposed, operation: await settledBy(proposed) };
 }
 
+const send = (here: Shop, state: Made, more: { key?: string; quantity?: number } = {}) => {
+  const { quantity = state === "rejected" ? 5_000 : 1, ...rest } = more;
+  const execute = state === "authorized" ? "later" : "now";
+  return here.ask({ order: state, item: "main/bolt", quantity }, { tool: "orders.place", execute, ...rest });
+};
+const settledBy = async ({ operation, done }: Proposed) => (await done) ?? operation;
+
 describe("a key that is known", () => {
-  test.each(Object.keys(STATES))(
-    "C002: sent again with the same proposal, gives its operation that is %s, and no second effect",
-    async (state) => {
-      const here = await shop({ of: "nothing" });
-      const made = await STATES[state]?.(here);
-      const [row] = await here.run("select id, state from operations");
-      const effects = here.orders();
+  test("C002: sent again with the same proposal gives its operation in whatever state, and is no second effect", async () => {
+    const here = await shop({ of: "nothing" });
+    for (const state of STATES) {
+      const first = await made(here, state);
+      const orders = here.orders();
 
-      const quantity = state === "rejected" ? 5_000 : 1;
-      const again = await here.ask(
-        { quantity, item: "main/bolt", order: "o1" },
-        { tool: "orders.place", key: "k", ...(state === "authorized" ? { execute: "later" } : {}) },
-      );
+      const again = await send(here, state, { key: state });
 
-      expect(row?.state).toBe(state);
-      expect(again).toMatchObject({ how: "replayed", operation: { state } });
-      expect(again.operation.id.slice(3)).toBe(String(row?.id).replaceAll("-", ""));
+      expect(first.operation.state).toBe(state);
+      expect(again).toMatchObject({ how: "replayed", operation: { id: first.operation.id, state } });
       expect(again.done).toBeUndefined();
-      expect(await rowsOf(here, "operations")).toBe(1);
-      expect(here.provider.requests().length).toBeLessThanOrEqual(1);
-      await begun(made);
-      expect(here.orders() - effects).toBe(state === "executing" ? 1 : 0);
-    },
-  );
+      await first.done;
+      expect(here.orders() - orders).toBe(state === "executing" ? 1 : 0);
+    }
+    expect(await rowsOf(here, "operations")).toBe(STATES.length);
+    // All but the one that waits have sent, and each has sent once.
+    expect(here.provider.requests()).toHaveLength(STATES.length - 1);
+  });
 
-  test.each(Object.keys(STATES))(
-    "C061: sent with other content while its operation is %s, is refused and nothing is stored",
-    async (state) => {
-      const here = await shop({ of: "nothing" });
-      const made = await STATES[state]?.(here);
+  test("C061: sent with other content is refused, in whatever state its operation is, and nothing is stored or shown", async () => {
+    const here = await shop({ of: "nothing" });
+    for (const state of STATES) {
+      const first = await made(here, state);
 
-      const answer = await refusal(here.place("o1", { key: "k", quantity: 501 }));
+      const answer = await refusal(send(here, state, { key: state, quantity: 501 }));
 
-      expect(answer.code).toBe("key_reused");
+      expect({ state, code: answer.code }).toEqual({ state, code: "key_reused" });
       expect(answer.operationId).toBeUndefined();
-      expect(await rowsOf(here, "operations")).toBe(1);
-      expect(await rowsOf(here, "intent_keys")).toBe(1);
-      await begun(made);
-    },
-  );
+      await first.done;
+    }
+    expect(await rowsOf(here, "operations")).toBe(STATES.length);
+    expect(await rowsOf(here, "intent_keys")).toBe(STATES.length);
+  });
 
   test("waiting for people, gives the operation that waits", async () => {
     const here = await shop({ tool: { autonomy: "never" } });
@@ -198,26 +190,20 @@ describe("without a key", () => {
 });
 
 describe("with a new key", () => {
-  test.each(["unknown", "executing"])(
+  test.each(["unknown", "executing"] as const)(
     "an equal operation that is %s refuses a second one until it has settled; then two keys are two effects",
     async (state) => {
       const here = await shop();
-      const first = await STATES[state]?.(here);
+      const first = await made(here, state);
 
-      const early = await refusal(here.place("o1", { key: "k2" }));
+      const early = await refusal(send(here, state, { key: "k2" }));
       const stored = await rowsOf(here, "operations");
-      await begun(first);
-      const [row] = await here.run("select id from operations");
+      await first.done;
       await here.clock.ahead(2_000);
-      const settled = await here.step(
-        (await here.ledger.list(here.session.tenantId, { max: 1 }))[0] as never,
-      );
-      const late = await here.place("o1", { key: "k2" });
+      const settled = await here.step(first.operation);
+      const late = await settledBy(await send(here, state, { key: "k2" }));
 
-      expect(early).toMatchObject({
-        code: "equal_effect_in_doubt",
-        operationId: `op_${String(row?.id).replaceAll("-", "")}`,
-      });
+      expect(early).toMatchObject({ code: "equal_effect_in_doubt", operationId: first.operation.id });
       expect(stored).toBe(1);
       expect([settled.state, late.state]).toEqual(["succeeded", "succeeded"]);
       expect(here.orders()).toBe(2);

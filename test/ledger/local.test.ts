@@ -53,6 +53,7 @@ describe("an effect whose permission ends while it is performed", () => {
       );
 
       const [slow, neighbour] = operations;
+      for (const operation of operations) expect(await here.again(operation)).toEqual(operation);
       expect(slow).toMatchObject({ state: "rejected", reason: "expired" });
       // The neighbour's permission, when it is as old, has ended as well if it comes second.
       if (when === "now") expect(neighbour?.state).toBe("succeeded");
@@ -102,6 +103,7 @@ describe("a tool's own SQL", () => {
     expect(operations[0]?.attempts[0]?.outcome).toMatchObject({
       detail: "the tool's SQL touched 2 rows, and may touch 1",
     });
+    for (const operation of operations) expect(await here.again(operation)).toEqual(operation);
     expect(await here.stock("x1")).toMatchObject({ writes: 0 });
     expect(await here.stock("x2")).toMatchObject({ writes: 0 });
   });
@@ -149,6 +151,7 @@ describe("a tool's own SQL", () => {
       "succeeded",
     ]);
     expect(operations[0]?.attempts[0]?.outcome).toMatchObject({ detail: "23505: no" });
+    for (const operation of operations) expect(await here.again(operation)).toEqual(operation);
     const [effects] = await here.run("select sum(writes)::int as n from inventory");
     expect(effects).toEqual({ n: 3 });
     expect(await rowsOf(here, "receipts")).toBe(items.length);

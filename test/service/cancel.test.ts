@@ -28,7 +28,7 @@ describe("cancelling", () => {
     "C009: after the claim is refused with the state (%s), and the effect is not called off",
     async (state) => {
       const here = await shop({ of: "key" });
-      if (state === "executing") here.provider.fault("slow", { ms: 500 });
+      if (state === "executing") here.provider.fault("slow", { ms: 1_200 });
       if (state === "unknown") here.provider.fault("drop_after");
       const begun = await here.ask({ order: "o1", item: "main/bolt", quantity: 1 }, { tool: "orders.place" });
       const operation = state === "executing" ? begun.operation : ((await begun.done) ?? begun.operation);

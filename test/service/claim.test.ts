@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Tool } from "../../src/core/tool.ts";
+import { postgresLedger } from "../../src/ledger/ledger.ts";
 import { executeLater } from "../../src/service/cancel.ts";
+import { breaking } from "../support/flown.ts";
 import { instance } from "../support/instance.ts";
 import { redeployed } from "../support/redeployed.ts";
 import { type Rig, rig, STOCK_TOOL } from "../support/rig.ts";
@@ -24,6 +26,25 @@ describe("many who execute one operation at once", () => {
     expect(await here.again(operation)).toMatchObject({ state: "succeeded", attempts: [{ n: 1 }] });
     expect(here.provider.requests()).toHaveLength(1);
     expect(here.orders()).toBe(1);
+  });
+
+  test("broken: with claims that do not compare the revision, more than one sends", async () => {
+    const here = await shop({ of: "nothing" });
+    const others = await Promise.all(Array.from({ length: 8 }, (_, n) => instance(here, `w${n}`)));
+    const operation = await here.place("o1", { execute: "later" });
+    const careless = others.map(({ ports, database }) => {
+      const unread = breaking(database, "or l.revision <> i.revision", "");
+      const ledger = postgresLedger(breaking(unread, "and o.revision = r.revision", ""));
+      return { ...ports, ledger };
+    });
+
+    const executed = await Promise.allSettled(
+      careless.map(async (ports) => (await executeLater(ports, here.session, operation.id)).done),
+    );
+
+    expect(executed).toHaveLength(8);
+    expect(here.provider.requests().length).toBeGreaterThan(1);
+    expect(here.orders()).toBeGreaterThan(1);
   });
 
   test("C067: a claim that the database refuses, however, is followed by no request", async () => {
@@ -73,9 +94,9 @@ describe("what changed between the decision and the claim", () => {
     async (_name, tool, settings) => {
       const { here, id } = await waiting();
       const ports = await redeployed(here, {
-      tools: [{ ...STOCK_TOOL, ...tool }],
-      settings: { stock: settings },
-    });
+        tools: [{ ...STOCK_TOOL, ...tool }],
+        settings: { stock: settings },
+      });
 
       const executed = await executeLater(ports, here.session, id);
 

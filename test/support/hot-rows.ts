@@ -3,7 +3,7 @@ import { propose } from "../../src/service/propose.ts";
 import { instance } from "./instance.ts";
 import { type Rig, rig, STOCK_TOOL } from "./rig.ts";
 
-export const RESOURCES = 60;
+const RESOURCES = 60;
 const CALLERS = 64;
 const INSTANCES = 4;
 

@@ -22,10 +22,11 @@ export function hurried(configuration: Configuration): Configuration {
   return { ...configuration, tools };
 }
 
-const REQUEST_LIFE_MS = 700;
-const MAX_PAUSE_MS = 500;
+// Long enough for a machine that is busy with other things; the lease is what the killed worker costs.
+const REQUEST_LIFE_MS = 1_000;
+const MAX_PAUSE_MS = 700;
 /** requestLife + maxPause, and a moment to write down what was learned. */
-const LEASE_MS = 1_300;
+const LEASE_MS = 1_800;
 
 function soon(contract: Contract): Contract {
   return {
@@ -34,6 +35,6 @@ function soon(contract: Contract): Contract {
     maxPauseMs: MAX_PAUSE_MS,
     leaseMs: LEASE_MS,
     backoff: { firstMs: 150, maxMs: 1_000 },
-    settle: contract.settle.kind === "bounded" ? { kind: "bounded", forMs: 2_000 } : contract.settle,
+    settle: contract.settle.kind === "bounded" ? { kind: "bounded", forMs: 2_500 } : contract.settle,
   };
 }

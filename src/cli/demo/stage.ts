@@ -22,9 +22,6 @@ export interface StockEntry {
 /** A real Writ before real providers: a table in its own PostgreSQL, a shop that compares versions, and a kiosk that promises nothing. */
 export interface Stage {
   readonly url: string;
-  readonly configuration: Configuration;
-  readonly databaseUrl: string;
-  readonly home: string;
   readonly agent: Client;
   /** A person with the resolver role. */
   readonly person: Client;
@@ -56,6 +53,7 @@ const WAREHOUSE = "wh_1";
 const FIRST_VERSION = 42;
 const TOKEN_TTL_S = 3600;
 const CLOSE_WITHIN_MS = 2_000;
+const WORKER_IDLE_MS = 100;
 
 export async function setStage({ databaseUrl, home, configuration: given }: StageOptions): Promise<Stage> {
   const shop = await startSimulated({ guarantees: { etag: "strong", marker: true } });
@@ -70,7 +68,8 @@ export async function setStage({ databaseUrl, home, configuration: given }: Stag
     worker: `writ-${process.pid}`,
   });
   const { url } = await writ.listen({ host: "127.0.0.1", port: 0 });
-  writ.startWorker();
+  // Somebody looks on: what is due is looked for more often than an installation needs.
+  writ.startWorker({ idleMs: WORKER_IDLE_MS });
   const setup = await connect({ url: databaseUrl, applicationName: "setup", readersMax: 1, writersMax: 1 });
   const others = await connect({
     url: databaseUrl,
@@ -83,9 +82,6 @@ export async function setStage({ databaseUrl, home, configuration: given }: Stag
   let victim: Promise<Victim> | undefined;
   return {
     url,
-    configuration,
-    databaseUrl,
-    home,
     agentToken,
     agent: writClient({ url, token: agentToken }),
     person: writClient({ url, token: person }),

@@ -1,5 +1,5 @@
 import { explanationText } from "../operation-view.ts";
-import { shownLength, wrapped } from "../print.ts";
+import { cut, shownLength, wrapped } from "../print.ts";
 import { type Colours, plain, type Screen } from "../screen.ts";
 import type { Beat, Cast, Count, Ending, Scene, SceneReport, StoryReport } from "./scene.ts";
 import type { Audience } from "./story.ts";
@@ -107,15 +107,24 @@ function wrongText(paint: Colours, { what, is, expected }: Ending): string {
   return `${paint.red("✗")} ${what}: ${is}, and the story says ${expected}`;
 }
 
+const TITLE_WIDTH = 48;
+
+/** What a short story begins with. */
+export function shortOpening(screen: Screen): string {
+  const { paint } = screen;
+  const text = "An agent changes stock; answers get lost, a worker is killed. What the providers counted:";
+  return [paint.bold("Writ"), ...wrapped(text, screen.width).map((line) => paint.dim(line))].join("\n");
+}
+
 /** One line for each scene: for who starts a server and only wants to see that it holds. */
 export function skimmedText(screen: Screen, { title, counts, endings, holds, broke }: SceneReport): string {
   const { paint } = screen;
-  const counted = counts.map((count) => `${count.counted} at the ${count.provider}`).join(", ");
-  const first = `${holds ? paint.green("✓") : paint.red("✗")} ${title}`;
-  const end = broke ?? lastOf(endings);
-  return pad(
-    `${first}${" ".repeat(Math.max(2, 50 - shownLength(first)))}${paint.dim(`${counted} · ${end}`)}`,
-  );
+  const mark = holds ? paint.green("✓") : paint.red("✗");
+  const room = screen.width - MARGIN - TITLE_WIDTH - 2;
+  const counted = counts.map((count) => `${count.provider} ${count.counted}`).join(", ");
+  const whole = `${counted} · ${lastOf(endings)}`;
+  const says = broke ?? (holds && whole.length > room ? counted : whole);
+  return pad(`${mark} ${title.padEnd(TITLE_WIDTH)}${paint.dim(cut(plain(says), room))}`);
 }
 
 function lastOf(endings: readonly Ending[]): string {

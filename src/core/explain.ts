@@ -94,14 +94,14 @@ function against(operation: Operation, { tool, promise = [] }: Known): Part {
   const version =
     expectedVersion === undefined
       ? "It names no version: whatever stands there is changed."
-      : `It was decided against version ${JSON.stringify(expectedVersion)}.`;
+      : `It was decided against version ${named(expectedVersion)}.`;
   return {
     lines: [
       `${tool === undefined ? operation.tool : `${tool.title} (${operation.tool})`} on ${resource}, at the provider ${provider}.`,
       version,
       ...(currentVersion === undefined
         ? []
-        : [`The provider said that version ${JSON.stringify(currentVersion)} stands there.`]),
+        : [`The provider said that version ${named(currentVersion)} stands there.`]),
       `Exactly this is what ${digest} names: ${shown(action.arguments)}.`,
       ...promise,
     ],
@@ -121,7 +121,13 @@ function against(operation: Operation, { tool, promise = [] }: Known): Part {
   };
 }
 
-function attempts({ attempts: all, inquiry }: Operation): Part {
+/** A version as a person reads it: an ETag has its quotes already. */
+function named(version: string): string {
+  return version.startsWith('"') ? version : `"${version}"`;
+}
+
+function attempts(operation: Operation): Part {
+  const { attempts: all, inquiry } = operation;
   const count = all.length;
   const times =
     count === 0
@@ -132,9 +138,9 @@ function attempts({ attempts: all, inquiry }: Operation): Part {
   const looked =
     inquiry.looked === 0
       ? []
-      : [`The provider was asked about it ${inquiry.looked} ${plural(inquiry.looked, "time")}.`];
+      : [`The provider was asked about it ${inquiry.looked === 1 ? "once" : `${inquiry.looked} times`}.`];
   return {
-    lines: [times, ...all.map(attemptLine), ...looked],
+    lines: [times, ...all.map((attempt) => attemptLine(attempt, settled(operation))), ...looked],
     data: {
       count,
       attempts: all.map(attemptData),
@@ -144,12 +150,12 @@ function attempts({ attempts: all, inquiry }: Operation): Part {
   };
 }
 
-function attemptLine(attempt: Attempt): string {
+function attemptLine(attempt: Attempt, over: boolean): string {
   const began = `Attempt ${attempt.n}, claimed at ${timeText(attempt.claimedAt)}`;
   const { outcome } = attempt;
   switch (outcome?.kind) {
     case undefined:
-      return `${began}, has not reported yet.`;
+      return over ? `${began}, never reported.` : `${began}, has not reported yet.`;
     case "confirmed":
       return `${began}, was confirmed.`;
     case "refused":

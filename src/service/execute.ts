@@ -5,7 +5,7 @@ import type { Contract } from "../core/contract.ts";
 import type { Instant } from "../core/ids.ts";
 import { type Operation, settled } from "../core/operation.ts";
 import { Problem } from "../core/problem.ts";
-import { firstSentAt, maySend } from "../core/recovery.ts";
+import { firstSentAt, maySend } from "../core/sending.ts";
 import type { Errand, LocalWork, OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, workerActor } from "./settle.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Attempt, Outcome } from "../../src/core/attempt.ts";
 import type { ClaimId } from "../../src/core/ids.ts";
 import { NO_INQUIRY } from "../../src/core/inquiry.ts";
-import { identityUsable, maySend } from "../../src/core/recovery.ts";
+import { identityUsable, maySend } from "../../src/core/sending.ts";
 import { errandOf, living, preset } from "./errand.ts";
 import { connectorTo, shop } from "./rig.ts";
 

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { Outcome } from "../../src/core/attempt.ts";
 import type { Window } from "../../src/core/contract.ts";
 import type { Finding, Inquiry } from "../../src/core/inquiry.ts";
-import { identityUsable, judgeAbsence, maySend, standingOf } from "../../src/core/recovery.ts";
+import { judgeAbsence, standingOf } from "../../src/core/recovery.ts";
+import { identityUsable, maySend } from "../../src/core/sending.ts";
 import { ABSENT, authoritative, doubt, KEY, NOTHING, positive, SILENCE } from "./doubt.ts";
 
 test.each([

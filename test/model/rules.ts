@@ -11,7 +11,8 @@ import {
   type Step,
   settled,
 } from "../../src/core/operation.ts";
-import { identityUsable, judgeAbsence, maySend, next, standingOf } from "../../src/core/recovery.ts";
+import { judgeAbsence, next, standingOf } from "../../src/core/recovery.ts";
+import { identityUsable, maySend } from "../../src/core/sending.ts";
 import { DIGEST, IDLE, type Message, type World } from "./world.ts";
 
 /** What one answer of the provider, or a silence, teaches. The model uses one object for each. */

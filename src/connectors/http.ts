@@ -87,7 +87,7 @@ async function perform(line: Line, errand: Errand): Promise<Outcome> {
     return { kind: "refused", reason: "provider_refused", detail: "the contract has no request" };
   // An idle connection that the provider is just closing would lose an answer for nothing; only where a repeat is safe is that worth the speed.
   const fresh = contract.identity.kind === "none";
-  const got = await ask(line, contract.request, { ...subjectAndLife(line, errand), gate, fresh });
+  const got = await ask(line, contract.request, { gate, fresh, ...subjectAndLife(line, errand) });
   switch (got.kind) {
     case "unwritable":
       // The same action would give the same "no" for ever, and not a byte of it was sent.
@@ -267,13 +267,13 @@ function fixed({ base, settings }: Line): Pick<Subject, "base" | "writ" | "secre
 
 function subjectOf(line: Line, { action, contract, digest, authorizedAt }: Errand): Subject {
   return {
-    ...fixed(line),
     tenantId: action.tenantId,
     resourceId: action.resource.id,
     arguments: action.arguments,
-    ...(action.expectedVersion === undefined ? {} : { expectedVersion: action.expectedVersion }),
     operation: { id: action.operationId, digest, authorizedAt },
     vars: contract.vars ?? {},
+    ...(action.expectedVersion === undefined ? {} : { expectedVersion: action.expectedVersion }),
+    ...fixed(line),
   };
 }
 

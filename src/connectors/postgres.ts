@@ -77,7 +77,7 @@ function judge(action: Action, performed: Answered, found: Answered | undefined)
 }
 
 /** A tool's SQL with numbered parameters and the name that fills each. */
-export interface Compiled {
+interface Compiled {
   readonly text: string;
   readonly names: readonly string[];
 }
@@ -87,7 +87,7 @@ const TOKEN =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$([A-Za-z_]*)\$[\s\S]*?\$\1\$|::|:([A-Za-z_][A-Za-z0-9_]*)|\$\d+|;/g;
 
 /** Throws `invalid` for a second statement or a parameter that is already numbered. */
-export function compileSql(source: string): Compiled {
+function compileSql(source: string): Compiled {
   const names: string[] = [];
   const text = source
     .trim()

@@ -6,7 +6,7 @@ import type { Proposal } from "./proposal.ts";
 import { chainOf, type Session } from "./session.ts";
 import type { ResourceRule, Tool } from "./tool.ts";
 
-export interface ResourceName {
+interface ResourceName {
   readonly type: string;
   readonly id: string;
 }

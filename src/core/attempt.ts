@@ -8,10 +8,10 @@ export interface Evidence {
   readonly data: JsonObject;
 }
 
-export type RefusalReason = "precondition_failed" | "not_found" | "provider_refused" | "expired" | "invalid";
+type RefusalReason = "precondition_failed" | "not_found" | "provider_refused" | "expired" | "invalid";
 
 /** Something the provider said that is neither yes nor no. */
-export type Answer = "duplicate" | "in_flight" | "mismatch" | "accepted";
+type Answer = "duplicate" | "in_flight" | "mismatch" | "accepted";
 
 /** What an attempt learned by acting. Nothing ever becomes `lost`; `lost` may become anything. */
 export type Outcome =
@@ -49,5 +49,6 @@ export interface Attempt {
 export function learn(attempt: Attempt, outcome: Outcome, at: Instant): Attempt {
   const known = attempt.outcome;
   if (known !== undefined && (known.kind !== "lost" || outcome.kind === "lost")) return attempt;
-  return { ...attempt, outcome, learnedAt: at };
+  const { n, claimId, worker, claimedAt, leaseUntil } = attempt;
+  return { n, claimId, worker, claimedAt, leaseUntil, outcome, learnedAt: at };
 }

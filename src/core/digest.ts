@@ -1,9 +1,9 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import { canonicalJson, type Json } from "./json.ts";
 
 /** `sha-256:` and the base64url of the SHA-256 over `domain`, a zero byte, and the exact text. */
 export function digestText(domain: string, text: string): string {
-  return `sha-256:${createHash("sha256").update(domain).update("\0").update(text).digest("base64url")}`;
+  return `sha-256:${hash("sha256", `${domain}\0${text}`, "base64url")}`;
 }
 
 /** The digest of a value's canonical form (RFC 8785). The domain keeps digests of different kinds apart. */
@@ -13,5 +13,7 @@ export function digestOf(domain: string, value: Json): string {
 
 /** A keyed digest: equal values look equal only to who holds the tenant's key. Never an identity. */
 export function keyedDigest(key: Uint8Array, domain: string, value: Json): string {
-  return `hmac-256:${createHmac("sha256", key).update(domain).update("\0").update(canonicalJson(value)).digest("base64url")}`;
+  return `hmac-256:${createHmac("sha256", key)
+    .update(`${domain}\0${canonicalJson(value)}`)
+    .digest("base64url")}`;
 }

@@ -37,7 +37,7 @@ export interface StoredEvent {
 
 const EVENT_DOMAIN = "writ.event.v1";
 
-export function eventHash(body: string): string {
+function eventHash(body: string): string {
   return digestText(EVENT_DOMAIN, body);
 }
 

@@ -9,7 +9,7 @@ import type { Plan } from "./recovery.ts";
 import type { Tool } from "./tool.ts";
 
 /** The same in plain words and as data. */
-export interface Part {
+interface Part {
   readonly lines: readonly string[];
   readonly data: JsonObject;
 }

@@ -2,7 +2,7 @@ import type { Evidence } from "./attempt.ts";
 import type { Instant } from "./ids.ts";
 
 /** Who answered: a lookup of the contract, or a person. */
-export type FindingSource =
+type FindingSource =
   | { readonly lookup: string }
   | { readonly ruling: string }
   | { readonly completion: true };
@@ -39,7 +39,7 @@ export type Finding =
     };
 
 /** What became of the attempt to raise the barrier. Only `raised` prevents; `refused` is never evidence. */
-export type BarrierState = "tried" | "raised" | "refused";
+type BarrierState = "tried" | "raised" | "refused";
 
 /** What all findings so far amount to: bounded, however often somebody looked. */
 export interface Inquiry {

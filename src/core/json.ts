@@ -227,19 +227,34 @@ function plainDecimal(text: string): string {
 
 /** The canonical text of a value (RFC 8785, JSON Canonicalization Scheme): members by UTF-16 code units, numbers as ECMAScript writes them. */
 export function canonicalJson(value: Json): string {
-  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "string") return quoted(value);
   if (value === null || typeof value === "boolean" || typeof value === "number") return String(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   const object = value as JsonObject;
-  // RFC 8785 3.2.3 sorts by UTF-16 code units, which is what sort() without a comparer does.
-  const members = Object.keys(object).sort();
+  const members = sorted(Object.keys(object));
   let text = "";
   for (const name of members) {
     const member = object[name];
-    if (member !== undefined)
-      text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
+    if (member !== undefined) text += `${text === "" ? "" : ","}${quoted(name)}:${canonicalJson(member)}`;
   }
   return `{${text}}`;
+}
+
+/** RFC 8785 3.2.3 sorts by UTF-16 code units, which is what "<" and sort() without a comparer do. Most objects are in order already. */
+function sorted(names: string[]): readonly string[] {
+  let before = "";
+  for (const name of names) {
+    if (name < before) return names.sort();
+    before = name;
+  }
+  return names;
+}
+
+// Nothing in these needs an escape, and most texts are like that.
+const UNESCAPED = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+function quoted(text: string): string {
+  return UNESCAPED.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** Freezes a value and everything in it, and gives it back. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 
 /** People who must say yes before an operation may execute. */
-export interface Requirement {
+interface Requirement {
   readonly role: string;
   readonly quorum: number;
   readonly withinMs: number;
@@ -45,7 +45,7 @@ export function combine(opinions: readonly Opinion[], policyVersion: string, epo
   if (opinions.length === 0) return { ...all, effect: "deny", why: "no policy speaks for this" };
   if (denial !== undefined)
     return { ...all, effect: "deny", policies: denial.policies, why: denial.why ?? `denied by ${denial.of}` };
-  if (!opinions.some((opinion) => opinion.effect === "review")) return { ...all, effect: "allow" };
+  if (!opinions.some((opinion) => opinion.effect === "review")) return { effect: "allow", ...all };
   const why = all.requirements[0]?.reason;
   return why === undefined ? { ...all, effect: "review" } : { ...all, effect: "review", why };
 }

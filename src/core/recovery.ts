@@ -6,7 +6,7 @@ import { finalRefusal, openAttempts, type Progress, type Reason, settled } from 
 import { identityUsable, lastSentAt, provedAbsent } from "./sending.ts";
 
 /** When an authoritative lookup must have *started* for "nothing there" to mean "nothing, ever". Undefined: never. */
-export function settlesAt(
+function settlesAt(
   progress: Pick<Progress, "attempts" | "inquiry">,
   contract: Contract,
   lagMs: number,
@@ -209,7 +209,7 @@ function lookUntil(contract: Contract, progress: Progress): Instant {
 }
 
 /** Doubling from the contract's first delay to its last; jitter is added where randomness lives. */
-export function backoffMs(contract: Contract, times: number): number {
+function backoffMs(contract: Contract, times: number): number {
   return Math.min(
     contract.backoff.maxMs,
     contract.backoff.firstMs * 2 ** Math.min(20, Math.max(0, times - 1)),

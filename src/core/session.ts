@@ -2,7 +2,7 @@ import type { TenantId } from "./ids.ts";
 import type { Json } from "./json.ts";
 
 /** One step of authority that a parent gave a client. Records live in the ledger; a token only names one. */
-export interface DelegationLink {
+interface DelegationLink {
   readonly id: string;
   readonly delegator: string;
   readonly holder: string;

@@ -55,7 +55,14 @@ function marked(query: Query): Query {
   return query;
 }
 
+/** The name of every text of this process: as many as there are statements, which the server keeps too. */
+const NAMES = new Map<string, string>();
+
 /** PostgreSQL cuts a name after 63 bytes; 96 bits of the digest are short, and two texts do not meet. */
 function nameOf(text: string): string {
-  return `w_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`;
+  const known = NAMES.get(text);
+  if (known !== undefined) return known;
+  const name = `w_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`;
+  NAMES.set(text, name);
+  return name;
 }

@@ -2,11 +2,25 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { Entropy } from "../service/ports.ts";
 
 export const processEntropy: Entropy = {
-  uuid7: () => uuid7(Date.now(), randomBytes(10)),
+  uuid7: () => uuid7(Date.now(), random(10)),
   uuid4: () => randomUUID(),
-  salt: () => randomBytes(16).toString("base64url"),
+  salt: () => random(16).toString("base64url"),
   fraction: () => Math.random(),
 };
+
+// The system is asked for many bytes at a time; each is given out once.
+const POOL_BYTES = 4096;
+let pool = Buffer.alloc(0);
+let given = 0;
+
+function random(bytes: number): Buffer {
+  if (given + bytes > pool.length) {
+    pool = randomBytes(POOL_BYTES);
+    given = 0;
+  }
+  given += bytes;
+  return pool.subarray(given - bytes, given);
+}
 
 /** RFC 9562 5.7: 48 bits of milliseconds, then the version, the variant and 74 random bits. */
 export function uuid7(ms: number, random: Uint8Array): string {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { Attempt, Outcome } from "../core/attempt.ts";
 import type { Instant } from "../core/ids.ts";
-import type { JsonObject } from "../core/json.ts";
 import type { Operation } from "../core/operation.ts";
 import { RolledBack } from "../database/fault.ts";
 import type { Database, Transaction } from "../database/pool.ts";
@@ -73,8 +72,8 @@ async function finish(
   const items = recordings.map((recording, ord) => {
     const freshUntil =
       guarded && recording.progress.state === "succeeded"
-        ? (recording.operation.authorization?.expiresAt ?? null)
-        : null;
+        ? recording.operation.authorization?.expiresAt
+        : undefined;
     return recordingItem(recording, ord, freshUntil);
   });
   if (items.length === 0) {
@@ -98,9 +97,9 @@ function claimQueries(claimings: readonly Claiming[]) {
   return [lockAuthority(claimings.map((claiming) => claiming.operation.tenantId)), claimQuery(items)];
 }
 
-function claimItem(claiming: Claiming, ord: number): JsonObject {
+function claimItem(claiming: Claiming, ord: number): object {
   const { operation, ticket } = claiming;
-  const item = {
+  return {
     ord,
     tenant_id: operation.tenantId,
     id: uuidOf(operation.id),
@@ -108,10 +107,9 @@ function claimItem(claiming: Claiming, ord: number): JsonObject {
     epoch: claiming.epoch,
     claim: { claimId: ticket.claimId, worker: ticket.worker },
     lease_ms: ticket.leaseMs,
-    permission: operation.authorization === undefined ? null : permissionOf(operation.authorization),
+    permission: operation.authorization === undefined ? undefined : permissionOf(operation.authorization),
     events: draftsOf(claiming.events),
   };
-  return item as unknown as JsonObject; // Plain JSON: the interfaces only name its members.
 }
 
 function claimAnswers(
@@ -119,10 +117,10 @@ function claimAnswers(
   rows: readonly unknown[] | undefined,
 ): readonly ClaimAnswer[] {
   const found = (rows ?? []) as readonly ClaimRow[]; // The columns of CLAIM's last select.
-  assert(found.length === claimings.length, "every claim is answered");
-  return found.map((row) => {
-    const claiming = claimings[row.ord];
-    assert(claiming !== undefined, "an answer belongs to a claim of this batch");
+  const judged = new Map(found.map((row) => [row.ord, row]));
+  return claimings.map((claiming, ord) => {
+    const row = judged.get(ord);
+    if (row === undefined) return { kind: "changed" };
     switch (row.verdict) {
       case "claimed":
         return {
@@ -130,8 +128,6 @@ function claimAnswers(
           operation: claimedOperation(claiming, row.revision ?? 0, row.at_ms),
           clock: row.at_ms,
         };
-      case "changed":
-        return { kind: "changed" };
       case "expired":
         return { kind: "expired", clock: row.at_ms };
       case "stale_authority":

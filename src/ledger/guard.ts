@@ -1,6 +1,6 @@
 import { type Query, statement } from "../database/sql.ts";
 import type { Opening } from "../service/ports.ts";
-import { keysItem } from "./opening.ts";
+import { intentKeyItem, lookalikeItem } from "./opening.ts";
 
 /**
  * The locks of one batch, always in this order: authority, intent keys, look-alikes (then operations, then the effects' own rows).
@@ -15,7 +15,6 @@ const KEYS = `
   insert into intent_keys (tenant_id, principal_id, intent_key, operation_id, proposal_digest, content_digest)
   select tenant_id, principal_id, intent_key, id, proposal_digest, content_digest
   from jsonb_to_recordset($1::jsonb) as i(tenant_id text, principal_id text, intent_key text, id uuid, proposal_digest text, content_digest text)
-  where intent_key is not null
   order by tenant_id, principal_id, intent_key
   on conflict do nothing`;
 
@@ -23,7 +22,6 @@ const LOOKALIKES = `
   insert into effect_guards as g (tenant_id, scope, effect_digest)
   select tenant_id, scope, effect_digest
   from jsonb_to_recordset($1::jsonb) as i(tenant_id text, scope text, effect_digest text)
-  where scope is not null
   order by tenant_id, scope, effect_digest
   on conflict (tenant_id, scope, effect_digest) do update set passes = g.passes + 1`;
 
@@ -34,6 +32,10 @@ export function lockAuthority(tenants: Iterable<string>): Query {
 
 /** One row for each intent key and each look-alike: whoever comes second waits here for the first. */
 export function lockIntents(openings: readonly Opening[]): readonly Query[] {
-  const items = JSON.stringify(openings.map(keysItem));
-  return [statement(KEYS, [items]), statement(LOOKALIKES, [items])];
+  const keys = openings.flatMap((opening) => intentKeyItem(opening) ?? []);
+  const lookalikes = openings.flatMap((opening) => lookalikeItem(opening) ?? []);
+  return [
+    ...(keys.length === 0 ? [] : [statement(KEYS, [JSON.stringify(keys)])]),
+    ...(lookalikes.length === 0 ? [] : [statement(LOOKALIKES, [JSON.stringify(lookalikes)])]),
+  ];
 }

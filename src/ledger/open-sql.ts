@@ -1,23 +1,26 @@
 import { type Query, statement } from "../database/sql.ts";
 
-const ITEM = `item as materialized (select * from jsonb_to_recordset($1::jsonb) as i(
-    ord int, tenant_id text, id uuid, epoch bigint, state text, reason text, tool text, tool_digest text, provider text, resource text,
-    principal_id text, client_id text, intent_key text, proposal_digest text, content_digest text, action text, digest text,
-    effect_digest text, scope text, same_principal boolean, window_ms bigint, expected_version text, compensates uuid, supersedes uuid,
-    execute text, note text, permission jsonb, permission_for_ms bigint, review_for_ms bigint, claim jsonb, lease_ms bigint, at_ms bigint,
-    attempts jsonb, inquiry jsonb, evidence jsonb, current_version text, attention text, due_ms bigint, events jsonb, links jsonb,
-    event_count int, event_hash text, receipt text, fresh_until_ms bigint))`;
+/** What deciding needs to know. */
+const CANDIDATE = `ord int, tenant_id text, id uuid, epoch bigint, principal_id text, intent_key text, proposal_digest text, content_digest text,
+    effect_digest text, scope text, compensates uuid, supersedes uuid`;
 
-/** What deciding needs to know; the rest of an item is only for storing. */
-const CANDIDATE = `item as materialized (select * from jsonb_to_recordset($1::jsonb) as i(
-    ord int, tenant_id text, id uuid, epoch bigint, principal_id text, intent_key text, proposal_digest text, content_digest text,
-    effect_digest text, scope text, same_principal boolean, window_ms bigint, compensates uuid, supersedes uuid, at_ms bigint))`;
+/** What storing needs to know beside that, whether the effect is still to come or was just performed. */
+const STORED_PART = `state text, reason text, tool text, tool_digest text, provider text, resource text, client_id text, action text, digest text,
+    expected_version text, execute text, note text, permission jsonb, inquiry jsonb, receipt text`;
+
+/** Members that an item leaves out are null: what is not sent is not parsed. */
+const OPENING = `item as materialized (select * from jsonb_to_recordset($1::jsonb) as i(${CANDIDATE}, ${STORED_PART},
+    claim jsonb, lease_ms bigint, lasts_ms bigint, due_in_ms bigint, events jsonb))`;
+const CANDIDATES = `item as materialized (select * from jsonb_to_recordset($1::jsonb) as i(${CANDIDATE}))`;
+const SETTLED = `item as materialized (select * from jsonb_to_recordset($1::jsonb) as i(ord int, tenant_id text, id uuid, principal_id text,
+    intent_key text, effect_digest text, compensates uuid, supersedes uuid, ${STORED_PART}, attempts jsonb, evidence jsonb, current_version text,
+    attention text, at_ms bigint, authorized_ms bigint, expires_ms bigint, due_ms bigint, event_count int, event_hash text, fresh_until_ms bigint))`;
 
 const CLOCK = `clock as materialized (select writ_clock() as at)`;
 
-/** The table of section 10 of the protocol, decided under the locks of guard.ts. */
+/** The table of section 10 of the protocol, decided under the locks of guard.ts. Equal effects that settled over ten minutes ago are two intents. */
 const ADMITTED = `admitted as materialized (
-    select i.ord,
+    select i.*, clock.at, a.epoch as epoch_now,
       case
         when mine.id is not null then 'mine'
         when k.operation_id <> i.id and known.id is null then 'key_spent'
@@ -32,7 +35,7 @@ const ADMITTED = `admitted as materialized (
         else 'open'
       end as verdict,
       case when k.operation_id <> i.id then k.operation_id
-           when twin.principal_id = i.principal_id then twin.id end as other, a.epoch
+           when twin.principal_id = i.principal_id then twin.id end as other
     from item i
     cross join clock
     left join authority a on a.tenant_id = i.tenant_id
@@ -43,74 +46,66 @@ const ADMITTED = `admitted as materialized (
     left join lateral (
       select o.id, o.principal_id, o.settled_at is not null as settled from operations o
       where i.scope is not null and o.tenant_id = i.tenant_id and o.effect_digest = i.effect_digest and o.id <> i.id
-        and (not i.same_principal or o.principal_id = i.principal_id)
+        and (i.scope = '' or o.principal_id = i.principal_id)
         and o.id is distinct from i.supersedes and o.id is distinct from i.compensates
         and case when i.intent_key is not null then o.state in ('executing', 'unknown')
-                 else o.settled_at is null or (o.state = 'succeeded' and o.settled_at > clock.at - i.window_ms * interval '1 ms') end
+                 else o.settled_at is null or (o.state = 'succeeded' and o.settled_at > clock.at - interval '10 minutes') end
       order by o.settled_at is not null, o.id limit 1) twin on true)`;
 
-const EVERYTHING = `admitted as materialized (select ord, 'open' as verdict, null::uuid as other, epoch from item)`;
+/** Its times count from this statement; its events are numbered, dated and chained by the database. */
+const OPENED = `ready as materialized (
+    select a.*, a.at as stored_at, case when a.permission is not null then a.at end as authorized_at,
+      a.at + a.lasts_ms * interval '1 ms' as expires_at, a.at + a.due_in_ms * interval '1 ms' as due_at,
+      case when a.claim is null then '[]'::jsonb else jsonb_build_array(a.claim || jsonb_build_object(
+        'n', 1, 'claimedAt', writ_ms(a.at), 'leaseUntil', writ_ms(a.at) + a.lease_ms)) end as attempts,
+      null::jsonb as evidence, null::text as current_version, null::text as attention,
+      c.n as event_count, c.hash as event_hash, c.types, c.bodies, c.hashes
+    from admitted a cross join lateral writ_chain(0, null, a.at, a.events) c where a.verdict = 'open'),
+  logged as (
+    insert into events (tenant_id, operation_id, n, type, at, body, hash)
+    select r.tenant_id, r.id, e.n, e.type, r.at, e.body, e.hash
+    from ready r cross join lateral unnest(r.types, r.bodies, r.hashes) with ordinality as e(type, body, hash, n) order by r.tenant_id, r.id, e.n)`;
 
-/** The moment that the item's own times count from: given, when the claim was made in an earlier statement of this transaction. */
-const READY = `ready as materialized (
-    select i.*, coalesce(writ_at(i.at_ms), clock.at) as at, clock.at as stored_at
-    from item i join admitted a using (ord) cross join clock
-    where a.verdict = 'open' and writ_require(i.fresh_until_ms is null or clock.at < writ_at(i.fresh_until_ms), 'the permission ended before the commit'))`;
-
-/** Events are numbered, dated and chained by the database ... */
-const CHAINED = `link as materialized (select r.ord, r.tenant_id, r.id, r.stored_at as at, e.n, e.type, e.body, e.hash
-    from ready r cross join lateral writ_chain(0, null, r.stored_at, r.events) e),
-  tip as (select distinct on (ord) ord, n, hash from link order by ord, n desc)`;
-/** ... or were by us, when the moment was already known. */
-const LINKED = `link as materialized (select r.ord, r.tenant_id, r.id, r.at, e.n, e.type, e.body, e.hash
-    from ready r cross join lateral jsonb_to_recordset(r.links) as e(n int, type text, body text, hash text)),
-  tip as (select ord, event_count as n, event_hash as hash from ready)`;
+/** Its moment was given by the admission, so its events come as texts, already chained. */
+const PERFORMED = `ready as materialized (
+    select i.*, writ_at(i.at_ms) as at, clock.at as stored_at, writ_at(i.authorized_ms) as authorized_at, writ_at(i.expires_ms) as expires_at,
+      writ_at(i.due_ms) as due_at
+    from item i cross join clock
+    where writ_require(i.fresh_until_ms is null or clock.at < writ_at(i.fresh_until_ms), 'the permission ended before the commit')),
+  logged as (
+    insert into events (tenant_id, operation_id, n, type, at, body, hash)
+    select e.tenant_id, e.id, e.n, e.type, writ_at(e.at_ms), e.body, e.hash
+    from jsonb_to_recordset($2::jsonb) as e(tenant_id text, id uuid, n int, type text, at_ms bigint, body text, hash text) order by e.tenant_id, e.id, e.n)`;
 
 const STORED = `stored as (
     insert into operations (tenant_id, id, revision, state, reason, tool, tool_digest, provider, resource, principal_id, client_id, intent_key,
       action, digest, effect_digest, expected_version, compensates, supersedes, execute, note, permission, authorized_at, expires_at, attempts,
       inquiry, evidence, current_version, attention, event_count, event_hash, due_at, created_at, updated_at, settled_at)
-    select r.tenant_id, r.id, 1, r.state, r.reason, r.tool, r.tool_digest, r.provider, r.resource, r.principal_id, r.client_id, r.intent_key,
-      r.action, r.digest, r.effect_digest, r.expected_version, r.compensates, r.supersedes, r.execute, r.note, r.permission,
-      case when r.permission is not null then r.at end,
-      r.at + case when r.permission is not null then r.permission_for_ms else r.review_for_ms end * interval '1 ms',
-      coalesce(r.attempts, case when r.claim is null then '[]'::jsonb else jsonb_build_array(r.claim || jsonb_build_object(
-        'n', 1, 'claimedAt', writ_ms(r.at), 'leaseUntil', writ_ms(r.at) + r.lease_ms)) end),
-      r.inquiry, r.evidence, r.current_version, r.attention, t.n, t.hash,
-      case r.state
-        when 'executing' then r.at + r.lease_ms * interval '1 ms'
-        when 'proposed' then r.at + r.review_for_ms * interval '1 ms'
-        when 'authorized' then coalesce(writ_at(r.due_ms), r.at + case when r.execute = 'now' then 0 else r.permission_for_ms end * interval '1 ms')
-        when 'unknown' then writ_at(r.due_ms)
-      end,
-      r.at, r.stored_at, case when r.state in ('succeeded', 'rejected') then r.stored_at end
-    from ready r join tip t using (ord)
-    order by r.tenant_id, r.id
-    returning tenant_id, id),
-  logged as (
-    insert into events (tenant_id, operation_id, n, type, at, body, hash)
-    select tenant_id, id, n, type, at, body, hash from link order by tenant_id, id, n),
+    select tenant_id, id, 1, state, reason, tool, tool_digest, provider, resource, principal_id, client_id, intent_key,
+      action, digest, effect_digest, expected_version, compensates, supersedes, execute, note, permission, authorized_at, expires_at, attempts,
+      inquiry, evidence, current_version, attention, event_count, event_hash, due_at, at, stored_at,
+      case when state in ('succeeded', 'rejected') then stored_at end
+    from ready order by tenant_id, id),
   kept as (
     insert into receipts (tenant_id, operation_id, jws, at)
     select tenant_id, id, receipt, stored_at from ready where receipt is not null order by tenant_id, id)`;
 
 /** Nothing of a refused proposal stays: its key was taken by the lock a statement ago. */
 const RELEASED = `released as (
-    delete from intent_keys k using item i join admitted a using (ord)
-    where a.verdict not in ('open', 'mine') and k.tenant_id = i.tenant_id and k.principal_id = i.principal_id
-      and k.intent_key = i.intent_key and k.operation_id = i.id)`;
+    delete from intent_keys k using admitted a
+    where a.verdict not in ('open', 'mine') and k.tenant_id = a.tenant_id and k.principal_id = a.principal_id
+      and k.intent_key = a.intent_key and k.operation_id = a.id)`;
 
-const ANSWER = `select i.ord, a.verdict, a.other, a.epoch, writ_ms(coalesce(writ_at(i.at_ms), clock.at)) as at_ms, writ_ms(clock.at) as stored_ms
-  from item i join admitted a using (ord) cross join clock order by i.ord`;
+const VERDICTS = `select ord, verdict, other, epoch_now as epoch, writ_ms(at) as at_ms from admitted order by ord`;
 
 /** Decides and stores in one statement: for operations whose effect is elsewhere, or later, or never. */
-const OPEN = `with ${ITEM}, ${CLOCK}, ${ADMITTED}, ${READY}, ${CHAINED}, ${STORED}, ${RELEASED} ${ANSWER}`;
+const OPEN = `with ${OPENING}, ${CLOCK}, ${ADMITTED}, ${OPENED}, ${STORED}, ${RELEASED} ${VERDICTS}`;
 
 /** Only decides: the effect in our own database comes between this and `STORE`, in the same transaction. */
-const ADMIT = `with ${CANDIDATE}, ${CLOCK}, ${ADMITTED}, ${RELEASED} ${ANSWER}`;
+const ADMIT = `with ${CANDIDATES}, ${CLOCK}, ${ADMITTED}, ${RELEASED} ${VERDICTS}`;
 
 /** Only stores what was admitted. A row that is there already ends the transaction, and the effect with it. */
-const STORE = `with ${ITEM}, ${CLOCK}, ${EVERYTHING}, ${READY}, ${LINKED}, ${STORED} ${ANSWER}`;
+const STORE = `with ${SETTLED}, ${CLOCK}, ${PERFORMED}, ${STORED} select ord, writ_ms(stored_at) as stored_ms from ready order by ord`;
 
 export interface Admission {
   readonly ord: number;
@@ -129,10 +124,14 @@ export interface Admission {
   readonly epoch: number;
   /** The moment the item's times count from. */
   readonly at_ms: number;
-  /** The moment of this very statement. */
+}
+
+export interface Stored {
+  readonly ord: number;
+  /** The moment of the storing statement. */
   readonly stored_ms: number;
 }
 
 export const openQuery = (items: string): Query => statement(OPEN, [items]);
 export const admitQuery = (items: string): Query => statement(ADMIT, [items]);
-export const storeQuery = (items: string): Query => statement(STORE, [items]);
+export const storeQuery = (items: string, events: string): Query => statement(STORE, [items, events]);

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import type { Outcome } from "../core/attempt.ts";
 import { type Instant, operationIdOf } from "../core/ids.ts";
-import type { JsonObject } from "../core/json.ts";
-import { settled as isSettled } from "../core/operation.ts";
+import { settled as isSettled, type Operation } from "../core/operation.ts";
 import { RolledBack } from "../database/fault.ts";
 import type { Database, Transaction } from "../database/pool.ts";
 import type { OpenAnswer, Opening, Recording } from "../service/ports.ts";
 import { lockAuthority, lockIntents } from "./guard.ts";
 import { EffectRefused, type LocalClaim, performAll } from "./local.ts";
-import { type Admission, admitQuery, openQuery, storeQuery } from "./open-sql.ts";
+import { type Admission, admitQuery, openQuery, type Stored, storeQuery } from "./open-sql.ts";
 import { candidateItem, openedOperation, openingItem, recordedOperation, settledItem } from "./opening.ts";
 import { readMany } from "./read.ts";
 
@@ -65,21 +64,13 @@ async function performBatch(
     storedAt = await store(tx, openings, settled, known === undefined);
     return admissions;
   });
-  const answers = await admissionAnswers(database, openings, rows);
-  return answers.map((given, ord) => withRecording(given, settled.get(ord), storedAt.get(ord)));
-}
-
-function withRecording(
-  given: OpenAnswer | Error,
-  recording: Recording | undefined,
-  at: Instant | undefined,
-): OpenAnswer | Error {
-  if (recording === undefined || at === undefined || given instanceof Error || given.kind !== "opened")
-    return given;
-  return {
-    ...given,
-    operation: recordedOperation(recording, 1, at, isSettled(recording.progress) ? at : null),
-  };
+  const stored = new Map<number, Operation>();
+  for (const [ord, at] of storedAt) {
+    const recording = settled.get(ord);
+    assert(recording !== undefined, "what was stored was settled");
+    stored.set(ord, recordedOperation(recording, 1, at, isSettled(recording.progress) ? at : null));
+  }
+  return admissionAnswers(database, openings, rows, stored);
 }
 
 async function admit(tx: Transaction, openings: readonly Opening[]): Promise<readonly Admission[]> {
@@ -101,18 +92,21 @@ async function store(
     await tx.finish([]);
     return new Map();
   }
-  const items: JsonObject[] = [];
+  const items: object[] = [];
+  const events: object[] = [];
   for (const [ord, recording] of settled) {
     const opening = openings[ord];
     assert(opening !== undefined, "a recording belongs to an opening of this batch");
     const freshUntil =
       guarded && recording.progress.state === "succeeded"
-        ? (recording.operation.authorization?.expiresAt ?? null)
-        : null;
-    items.push(settledItem(opening, recording, ord, freshUntil));
+        ? recording.operation.authorization?.expiresAt
+        : undefined;
+    const settling = settledItem(opening, recording, ord, freshUntil);
+    items.push(settling.item);
+    events.push(...settling.events);
   }
-  const [stored] = await tx.finish([storeQuery(JSON.stringify(items))]);
-  const rows = (stored?.rows ?? []) as readonly Admission[]; // STORE answers with the same columns.
+  const [stored] = await tx.finish([storeQuery(JSON.stringify(items), JSON.stringify(events))]);
+  const rows = (stored?.rows ?? []) as readonly Stored[]; // STORE's own columns.
   return new Map(rows.map((row) => [row.ord, row.stored_ms]));
 }
 
@@ -137,11 +131,12 @@ function tenantsOf(openings: readonly Opening[]): readonly string[] {
   return openings.map((opening) => opening.operation.tenantId);
 }
 
-/** Admissions as answers. Only what was not opened needs another read. */
+/** Admissions as answers. Only what was not opened needs another read; `stored` are those that went on from there. */
 export async function admissionAnswers(
   database: Database,
   openings: readonly Opening[],
   admissions: readonly Admission[],
+  stored: ReadonlyMap<number, Operation> = new Map(),
 ): Promise<readonly (OpenAnswer | Error)[]> {
   assert(admissions.length === openings.length, "every opening is answered");
   const others = admissions.flatMap((admission) => otherOf(admission, openings[admission.ord]));
@@ -149,7 +144,7 @@ export async function admissionAnswers(
   return admissions.map((admission) => {
     const opening = openings[admission.ord];
     assert(opening !== undefined, "an answer belongs to an opening of this batch");
-    return answerOf(admission, opening, known);
+    return answerOf(admission, opening, known, stored.get(admission.ord));
   });
 }
 
@@ -168,11 +163,14 @@ function answerOf(
   admission: Admission,
   opening: Opening,
   known: Awaited<ReturnType<typeof readMany>>,
+  stored: Operation | undefined,
 ): OpenAnswer {
   const other = admission.other === null ? undefined : operationIdOf(admission.other);
   switch (admission.verdict) {
-    case "open":
-      return { kind: "opened", operation: openedOperation(opening, admission.at_ms), clock: admission.at_ms };
+    case "open": {
+      const operation = stored ?? openedOperation(opening, admission.at_ms);
+      return { kind: "opened", operation, clock: admission.at_ms };
+    }
     case "mine": {
       const operation = known.get(opening.operation.id);
       assert(operation !== undefined, "an operation that is there can be read");

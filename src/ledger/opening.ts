@@ -3,22 +3,52 @@ import type { Attempt } from "../core/attempt.ts";
 import { chainEvents } from "../core/event.ts";
 import type { Instant } from "../core/ids.ts";
 import { NO_INQUIRY } from "../core/inquiry.ts";
-import type { JsonObject } from "../core/json.ts";
-import type { Operation, Progress } from "../core/operation.ts";
+import type { Operation } from "../core/operation.ts";
 import type { Opening, Recording } from "../service/ports.ts";
-import { draftsOf, headOf, uuidOf } from "./rows.ts";
+import { draftsOf, headOf, type Permission, uuidOf } from "./rows.ts";
 
-/** Equal effects that settled longer ago than this are two intents. */
-const LOOKALIKE_WINDOW_MS = 10 * 60_000;
-
-/** What storing this opening takes. */
-export function openingItem(opening: Opening, ord: number): JsonObject {
-  const { operation, decision, claim } = opening;
-  const allowed = decision.effect === "allow";
+/** What storing this opening takes. An item leaves out what is null: the other side need not read it. */
+export function openingItem(opening: Opening, ord: number): object {
+  const { decision, claim } = opening;
+  // Spreads last, here and below: a member that is added after a leading spread costs Node 20 more than a microsecond.
   return {
+    permission: decision.effect === "allow" ? permissionItem(opening) : undefined,
+    inquiry: NO_INQUIRY,
+    claim: claim === undefined ? undefined : { claimId: claim.claimId, worker: claim.worker },
+    lease_ms: claim?.leaseMs,
+    lasts_ms: lastsMs(opening),
+    due_in_ms: dueInMs(opening),
+    events: draftsOf(opening.events),
+    receipt: opening.receipt,
     ...candidateItem(opening, ord),
+    ...storedItem(opening),
+  };
+}
+
+/** What deciding whether it may be stored takes. */
+export function candidateItem(opening: Opening, ord: number): object {
+  const { operation } = opening;
+  return {
+    ord,
+    tenant_id: operation.tenantId,
+    id: uuidOf(operation.id),
+    epoch: opening.decision.epoch,
+    principal_id: operation.principalId,
+    intent_key: operation.intentKey,
+    proposal_digest: opening.proposalDigest,
+    content_digest: opening.contentDigest,
+    effect_digest: opening.effectDigest,
+    scope: lookalikeScope(opening),
+    compensates: operation.compensates === undefined ? undefined : uuidOf(operation.compensates),
+    supersedes: operation.supersedes === undefined ? undefined : uuidOf(operation.supersedes),
+  };
+}
+
+/** What is stored of it whatever became of it. */
+function storedItem({ operation }: Opening): object {
+  return {
     state: operation.state,
-    reason: operation.reason ?? null,
+    reason: operation.reason,
     tool: operation.tool,
     tool_digest: operation.toolDigest,
     provider: operation.provider,
@@ -26,53 +56,37 @@ export function openingItem(opening: Opening, ord: number): JsonObject {
     client_id: operation.clientId,
     action: operation.action,
     digest: operation.digest,
-    expected_version: operation.expectedVersion ?? null,
+    expected_version: operation.expectedVersion,
     execute: operation.execute,
-    note: operation.note ?? null,
-    permission: allowed ? permissionItem(opening) : null,
-    permission_for_ms: opening.permissionForMs,
-    review_for_ms: opening.reviewForMs,
-    claim: claim === undefined ? null : { claimId: claim.claimId, worker: claim.worker },
-    lease_ms: claim?.leaseMs ?? null,
-    inquiry: NO_INQUIRY as unknown as JsonObject, // Plain JSON by construction.
-    events: draftsOf(opening.events),
-    receipt: opening.receipt ?? null,
+    note: operation.note,
   };
 }
 
-/** What deciding whether it may be stored takes. */
-export function candidateItem(opening: Opening, ord: number): JsonObject {
-  const { operation, decision } = opening;
-  return {
-    ord,
-    ...keysItem(opening),
-    epoch: decision.epoch,
-    same_principal: opening.lookalikes !== "tenant",
-    window_ms: LOOKALIKE_WINDOW_MS,
-    compensates: operation.compensates === undefined ? null : uuidOf(operation.compensates),
-    supersedes: operation.supersedes === undefined ? null : uuidOf(operation.supersedes),
-  };
-}
-
-/** The part that guard.ts locks by. */
-export function keysItem(opening: Opening): JsonObject {
+/** Who locks this meets whoever sent the same intent key. */
+export function intentKeyItem(opening: Opening): object | undefined {
   const { operation } = opening;
+  if (operation.intentKey === undefined) return undefined;
   return {
     tenant_id: operation.tenantId,
     id: uuidOf(operation.id),
     principal_id: operation.principalId,
-    intent_key: operation.intentKey ?? null,
+    intent_key: operation.intentKey,
     proposal_digest: opening.proposalDigest,
     content_digest: opening.contentDigest,
-    effect_digest: opening.effectDigest,
-    scope: lookalikeScope(opening),
   };
 }
 
-function lookalikeScope(opening: Opening): string | null {
+/** Who locks this meets whoever wants an equal effect. */
+export function lookalikeItem(opening: Opening): object | undefined {
+  const scope = lookalikeScope(opening);
+  if (scope === undefined) return undefined;
+  return { tenant_id: opening.operation.tenantId, scope, effect_digest: opening.effectDigest };
+}
+
+function lookalikeScope(opening: Opening): string | undefined {
   switch (opening.lookalikes) {
     case "off":
-      return null;
+      return undefined;
     case "tenant":
       return "";
     case "principal":
@@ -80,7 +94,7 @@ function lookalikeScope(opening: Opening): string | null {
   }
 }
 
-function permissionItem(opening: Opening): JsonObject {
+function permissionItem(opening: Opening): Permission {
   const { decision, operation } = opening;
   return {
     digest: operation.digest,
@@ -100,7 +114,7 @@ export function openingKeys(opening: Opening): readonly string[] {
   if (operation.intentKey !== undefined)
     keys.push(`key ${operation.tenantId} ${operation.principalId} ${operation.intentKey}`);
   const scope = lookalikeScope(opening);
-  if (scope !== null) keys.push(`effect ${operation.tenantId} ${scope} ${opening.effectDigest}`);
+  if (scope !== undefined) keys.push(`effect ${operation.tenantId} ${scope} ${opening.effectDigest}`);
   if (opening.local !== undefined) keys.push(`resource ${operation.tenantId} ${operation.resource}`);
   if (operation.compensates !== undefined) keys.push(`compensates ${operation.compensates}`);
   return keys;
@@ -121,69 +135,71 @@ export function openedOperation(opening: Opening, at: Instant): Operation {
             leaseUntil: at + claim.leaseMs,
           },
         ];
-  const expiresAt = at + (decision.effect === "allow" ? opening.permissionForMs : opening.reviewForMs);
-  const opened: Operation = {
-    ...operation,
+  const expiresAt = at + lastsMs(opening);
+  const dueIn = dueInMs(opening);
+  const times = { authorizedAt: at, expiresAt };
+  return {
     revision: 1,
     expiresAt,
     createdAt: at,
     updatedAt: at,
     attempts,
     inquiry: NO_INQUIRY,
-    ...due(opening, at, expiresAt),
+    ...(dueIn === undefined ? { settledAt: at } : { dueAt: at + dueIn }),
+    ...(decision.effect === "allow" ? { authorization: { ...times, ...permissionItem(opening) } } : {}),
+    ...operation,
   };
-  if (decision.effect !== "allow") return opened;
-  const permission = permissionItem(opening) as unknown as Omit<
-    NonNullable<Progress["authorization"]>,
-    "authorizedAt" | "expiresAt"
-  >; // Built two functions above.
-  return { ...opened, authorization: { ...permission, authorizedAt: at, expiresAt } };
 }
 
-function due(opening: Opening, at: Instant, expiresAt: Instant): { dueAt?: Instant; settledAt?: Instant } {
+/** How long the permission lives, or waiting for one. */
+function lastsMs({ decision, permissionForMs, reviewForMs }: Opening): number {
+  return decision.effect === "allow" ? permissionForMs : reviewForMs;
+}
+
+/** Undefined: it is settled, and nothing is due any more. */
+function dueInMs(opening: Opening): number | undefined {
   switch (opening.operation.state) {
     case "executing":
-      return { dueAt: at + (opening.claim?.leaseMs ?? 0) };
+      return opening.claim?.leaseMs ?? 0;
     case "rejected":
-      return { settledAt: at };
+      return undefined;
     case "authorized":
-      return { dueAt: opening.operation.execute === "now" ? at : expiresAt };
+      return opening.operation.execute === "now" ? 0 : lastsMs(opening);
     default:
-      return { dueAt: expiresAt };
+      return lastsMs(opening);
   }
 }
 
-/** The item of an operation that was claimed, performed and settled before its row is written. */
+/** The item of an operation that was claimed, performed and settled before its row is written, and its events, already chained. */
 export function settledItem(
   opening: Opening,
   recording: Recording,
   ord: number,
-  freshUntil: Instant | null,
-): JsonObject {
+  freshUntil: Instant | undefined,
+): { readonly item: object; readonly events: readonly object[] } {
+  const { operation } = opening;
   const claimed = recording.operation;
   assert(claimed.attempts[0] !== undefined, "an effect is performed under a claim");
-  const links = chainEvents(
-    [...opening.events, ...recording.events],
-    claimed.createdAt,
-  ) as unknown as readonly (JsonObject & { readonly hash: string })[]; // Plain JSON.
-  const {
-    permission: _same,
-    authorized_ms: _given,
-    expires_ms: _ends,
-    ...head
-  } = headOf(recording.progress) as { [name: string]: JsonObject };
-  return {
-    ...openingItem(opening, ord),
-    ...head,
-    at_ms: claimed.createdAt,
+  const chain = chainEvents([...opening.events, ...recording.events], claimed.createdAt);
+  const which = { tenant_id: operation.tenantId, id: uuidOf(operation.id), at_ms: claimed.createdAt };
+  const item = {
+    ord,
+    ...which,
+    principal_id: operation.principalId,
+    intent_key: operation.intentKey,
+    effect_digest: opening.effectDigest,
+    compensates: operation.compensates === undefined ? undefined : uuidOf(operation.compensates),
+    supersedes: operation.supersedes === undefined ? undefined : uuidOf(operation.supersedes),
+    ...storedItem(opening),
+    ...headOf(recording.progress),
     due_ms: recording.dueAt,
-    events: [],
-    links,
-    event_count: links.length,
-    event_hash: links.at(-1)?.hash ?? null,
-    receipt: recording.receipt ?? null,
+    event_count: chain.length,
+    event_hash: chain.at(-1)?.hash,
+    receipt: recording.receipt,
     fresh_until_ms: freshUntil,
   };
+  const events = chain.map(({ n, type, body, hash }) => ({ n, type, body, hash, ...which }));
+  return { item, events };
 }
 
 /** The operation after `recording` was written as its revision `revision`. */
@@ -194,13 +210,13 @@ export function recordedOperation(
   settledAt: Instant | null,
 ): Operation {
   const { attention: _needed, ...before } = recording.operation;
-  const { dueAt: _due, settledAt: _settled, ...rest } = { ...before, ...recording.progress };
+  const { dueAt: _due, settledAt: _settled, revision: _was, ...rest } = { ...before, ...recording.progress };
   return {
-    ...rest,
     revision,
-    expiresAt: rest.authorization?.expiresAt ?? rest.expiresAt,
-    updatedAt: at,
     ...(recording.dueAt === null ? {} : { dueAt: recording.dueAt }),
     ...(settledAt === null ? {} : { settledAt }),
+    ...rest,
+    expiresAt: rest.authorization?.expiresAt ?? rest.expiresAt,
+    updatedAt: at,
   };
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import type { Instant } from "../core/ids.ts";
-import type { JsonObject } from "../core/json.ts";
 import type { Operation } from "../core/operation.ts";
 import type { Database } from "../database/pool.ts";
 import { statement } from "../database/sql.ts";
@@ -14,7 +13,7 @@ export async function recordBatch(
   database: Database,
   recordings: readonly Recording[],
 ): Promise<readonly RecordAnswer[]> {
-  const items = JSON.stringify(recordings.map((recording, ord) => recordingItem(recording, ord, null)));
+  const items = JSON.stringify(recordings.map((recording, ord) => recordingItem(recording, ord, undefined)));
   const [rows] = await database.flight([recordQuery(items)]);
   return recordAnswers(recordings, rows?.rows);
 }
@@ -24,11 +23,10 @@ export function recordAnswers(
   rows: readonly unknown[] | undefined,
 ): readonly RecordAnswer[] {
   const found = (rows ?? []) as readonly RecordRow[]; // The columns of RECORD's last select.
-  assert(found.length === recordings.length, "every recording is answered");
-  return found.map((row) => {
-    const recording = recordings[row.ord];
-    assert(recording !== undefined, "an answer belongs to a recording of this batch");
-    if (row.revision === null || row.at_ms === null) return { kind: "changed" };
+  const written = new Map(found.map((row) => [row.ord, row]));
+  return recordings.map((recording, ord) => {
+    const row = written.get(ord);
+    if (row === undefined) return { kind: "changed" };
     return {
       kind: "recorded",
       operation: recordedOperation(recording, row.revision, row.at_ms, row.settled_ms),
@@ -37,7 +35,7 @@ export function recordAnswers(
 }
 
 /** `freshUntil`: the transaction must end if it would commit later than this. */
-export function recordingItem(recording: Recording, ord: number, freshUntil: Instant | null): JsonObject {
+export function recordingItem(recording: Recording, ord: number, freshUntil: Instant | undefined): object {
   const { operation, progress } = recording;
   assert(recording.events.length > 0, "every change appends an event");
   return {
@@ -48,7 +46,7 @@ export function recordingItem(recording: Recording, ord: number, freshUntil: Ins
     ...headOf(progress),
     due_ms: recording.dueAt,
     events: draftsOf(recording.events),
-    receipt: recording.receipt ?? null,
+    receipt: recording.receipt,
     fresh_until_ms: freshUntil,
   };
 }

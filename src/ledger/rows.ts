@@ -4,7 +4,6 @@ import type { Authorization } from "../core/authorization.ts";
 import type { EventDraft } from "../core/event.ts";
 import { type Instant, operationIdOf, type TenantId, uuidOf } from "../core/ids.ts";
 import type { Inquiry } from "../core/inquiry.ts";
-import type { JsonObject } from "../core/json.ts";
 import type { Operation, Progress, Reason, State } from "../core/operation.ts";
 
 /** The columns of `operations` as every statement selects them: times as milliseconds. */
@@ -53,7 +52,7 @@ export interface OperationRow {
 
 /** An operation as the rest of Writ knows it. The table's own checks keep its states possible. */
 export function operationOf(row: OperationRow): Operation {
-  const identity = {
+  return {
     tenantId: row.tenant_id,
     id: operationIdOf(row.id),
     revision: row.revision,
@@ -69,9 +68,6 @@ export function operationOf(row: OperationRow): Operation {
     expiresAt: row.expires_ms,
     createdAt: row.created_ms,
     updatedAt: row.updated_ms,
-  };
-  return {
-    ...identity,
     state: row.state,
     attempts: row.attempts,
     inquiry: row.inquiry,
@@ -92,7 +88,7 @@ export function operationOf(row: OperationRow): Operation {
 
 function authorizationOf(row: OperationRow, permission: Permission): Authorization {
   assert(row.authorized_ms !== null, "a permission has a moment at which it was given");
-  return { ...permission, authorizedAt: row.authorized_ms, expiresAt: row.expires_ms };
+  return { authorizedAt: row.authorized_ms, expiresAt: row.expires_ms, ...permission };
 }
 
 export function permissionOf(authorization: Authorization): Permission {
@@ -101,7 +97,7 @@ export function permissionOf(authorization: Authorization): Permission {
 }
 
 /** Drafts as `writ_chain` takes them: actor and data as finished texts, so that the stored bytes are ours. */
-export function draftsOf(events: readonly EventDraft[]): readonly JsonObject[] {
+export function draftsOf(events: readonly EventDraft[]): readonly object[] {
   return events.map((event) => ({
     type: event.type,
     actor: JSON.stringify(event.actor),
@@ -110,21 +106,20 @@ export function draftsOf(events: readonly EventDraft[]): readonly JsonObject[] {
 }
 
 /** The moving part of an operation, as the statements that write it take it. */
-export function headOf(progress: Progress): JsonObject {
+export function headOf(progress: Progress): object {
   const { authorization } = progress;
-  const head = {
+  return {
     state: progress.state,
-    reason: progress.reason ?? null,
+    reason: progress.reason,
     attempts: progress.attempts,
     inquiry: progress.inquiry,
-    evidence: progress.evidence ?? null,
-    current_version: progress.currentVersion ?? null,
-    attention: progress.attention ?? null,
-    permission: authorization === undefined ? null : permissionOf(authorization),
-    authorized_ms: authorization?.authorizedAt ?? null,
-    expires_ms: authorization?.expiresAt ?? null,
+    evidence: progress.evidence,
+    current_version: progress.currentVersion,
+    attention: progress.attention,
+    permission: authorization === undefined ? undefined : permissionOf(authorization),
+    authorized_ms: authorization?.authorizedAt,
+    expires_ms: authorization?.expiresAt,
   };
-  return head as unknown as JsonObject; // Progress is plain JSON; its interfaces only name the members.
 }
 
 export { uuidOf };

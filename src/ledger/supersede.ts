@@ -52,7 +52,7 @@ async function replace(tx: Transaction, opening: Opening): Promise<readonly Admi
   if (admissions[0]?.verdict !== "open") throw new Abandoned("later", admissions);
   if (recording === undefined)
     throw new Abandoned({ kind: "not_cancellable", state: visibleState(old?.operation) });
-  await tx.finish([recordQuery(JSON.stringify([recordingItem(recording, 0, null)]))]);
+  await tx.finish([recordQuery(JSON.stringify([recordingItem(recording, 0, undefined)]))]);
   return admissions;
 }
 

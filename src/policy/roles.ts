@@ -20,7 +20,7 @@ function opinionOf(roles: RoleTools, held: readonly string[], tool: string): Opi
   const silent = { of: "principal", requirements: [], obligations: [] };
   if (speaking.length === 0)
     return { ...silent, effect: "deny", policies: [], why: `no role of this session may use ${tool}` };
-  return { ...silent, effect: "allow", policies: speaking.map((role) => `role.${role}`) };
+  return { effect: "allow", policies: speaking.map((role) => `role.${role}`), ...silent };
 }
 
 function matches(pattern: string, tool: string): boolean {

@@ -20,7 +20,7 @@ export interface Claimed {
 }
 
 /** A suspended machine stops its monotonic clock, a corrected one moves its wall clock: the larger is never too small. */
-export function sinceMs(ports: Pick<Ports, "clock">, started: Claimed["started"]): number {
+function sinceMs(ports: Pick<Ports, "clock">, started: Claimed["started"]): number {
   const monotonicMs = ports.clock.monotonicMs() - started.monotonicMs;
   return Math.ceil(Math.max(monotonicMs, ports.clock.wallMs() - started.wallMs));
 }

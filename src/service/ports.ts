@@ -256,7 +256,7 @@ export interface PolicyEngine {
   readonly version: string;
   opinions(question: PolicyQuestion): readonly Opinion[];
 }
-export interface PolicyQuestion {
+interface PolicyQuestion {
   readonly session: Session;
   readonly tool: Tool;
   readonly resource: Action["resource"];

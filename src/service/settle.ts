@@ -41,7 +41,7 @@ export function recordingOf(
   for (const { happening, actor, data } of told.map(storable)) {
     const step = advance(progress, happening);
     assert(step.ok, step.ok ? "" : step.why);
-    events.push({ ...eventOf(happening, actor), ...merged(happening, data) });
+    events.push({ type: typeOf(happening), actor, data: { ...dataOf(happening), ...data } });
     if (step.alarm !== undefined) {
       events.push({ type: "alarm", actor, data: { what: step.alarm } });
       ports.log.error("invariant", { tenant: operation.tenantId, operation: operation.id, what: step.alarm });
@@ -49,10 +49,6 @@ export function recordingOf(
     progress = step.progress;
   }
   return planned(ports, operation, progress, events, moment);
-}
-
-function merged(happening: Happening, data: JsonObject | undefined): { readonly data: JsonObject } {
-  return { data: { ...dataOf(happening), ...data } };
 }
 
 /** Every wait gets a time or a person. */
@@ -109,14 +105,14 @@ function jittered(ports: Pick<Ports, "entropy">, at: Instant, clock: Instant): I
   return at <= clock ? at : at + Math.floor((at - clock) * 0.1 * ports.entropy.fraction());
 }
 
-function eventOf(happening: Happening, actor: Actor): { readonly type: EventType; readonly actor: Actor } {
+function typeOf(happening: Happening): EventType {
   switch (happening.type) {
     case "learned":
-      return { type: happening.outcome.kind, actor };
+      return happening.outcome.kind;
     case "found":
-      return { type: "ruling" in happening.finding.by ? "ruled" : "looked_up", actor };
+      return "ruling" in happening.finding.by ? "ruled" : "looked_up";
     default:
-      return { type: happening.type, actor };
+      return happening.type;
   }
 }
 

@@ -20,7 +20,7 @@ export const NOTHING: Contract = {
   outcomes: [],
   unclearMax: 3,
 };
-export const FOR_EVER: Window = { opens: "first_effect", forMs: null, marginMs: 0, after: "refuses" };
+const FOR_EVER: Window = { opens: "first_effect", forMs: null, marginMs: 0, after: "refuses" };
 export const KEY = { kind: "key", window: FOR_EVER, duplicateMeans: "effect" } as const satisfies Identity;
 export const request = { method: "GET", url: "{{base}}" } as const;
 export const authoritative: Lookup = {

@@ -129,14 +129,14 @@ describe("a revocation that was acknowledged first", () => {
 });
 
 describe("a claim that waited past the end of its permission", () => {
-  const EXPIRY = "l.expires_at <= clock.at";
+  const EXPIRY = "i.expires_now <= clock.at";
   test.each([
     ["for its operation, as it is", "operations", undefined, "expired"],
     ["for its authority, as it is", "authority", undefined, "expired"],
     [
       "for its operation, broken: with the time of its start",
       "operations",
-      "l.expires_at <= statement_timestamp()",
+      "i.expires_now <= statement_timestamp()",
       "claimed",
     ],
   ] as const)("%s", async (_name, table, instead, verdict) => {

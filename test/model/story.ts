@@ -53,7 +53,7 @@ function state(what: Taken["what"], { ledger }: World): string {
 }
 
 /** Walks the same steps under the real rules: one of them cannot be taken, or the end is sound. */
-export function harmless(path: readonly Taken[], cls: ContractClass): string {
+function harmless(path: readonly Taken[], cls: ContractClass): string {
   const { refused, end } = replay(path, cls);
   if (refused !== undefined) return `Under the real rules step ${refused + 1} cannot be taken.`;
   return `Under the real rules the same steps end ${end.ledger.state}, with ${end.truth.effects} effect${end.truth.effects === 1 ? "" : "s"}.`;

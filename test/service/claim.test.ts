@@ -33,7 +33,7 @@ describe("many who execute one operation at once", () => {
     const others = await Promise.all(Array.from({ length: 8 }, (_, n) => instance(here, `w${n}`)));
     const operation = await here.place("o1", { execute: "later" });
     const careless = others.map(({ ports, database }) => {
-      const unread = breaking(database, "or l.revision <> i.revision", "");
+      const unread = breaking(database, "i.revision_now = i.revision", "true");
       const ledger = postgresLedger(breaking(unread, "and o.revision = r.revision", ""));
       return { ...ports, ledger };
     });

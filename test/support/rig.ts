@@ -26,7 +26,7 @@ import { takeStep } from "../../src/service/reconcile.ts";
 import { type DatabaseKind, freshDatabase } from "./database.ts";
 
 /** A contract for effects in the ledger's own database. */
-export const LEDGER_CONTRACT: Contract = {
+const LEDGER_CONTRACT: Contract = {
   contract: "test.ledger/v1",
   transport: "postgres-ledger",
   requestLifeMs: 2_000,

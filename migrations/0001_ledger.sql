@@ -21,7 +21,9 @@ end $$;
 create table authority (
   tenant_id text primary key check (tenant_id ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),
   epoch bigint not null default 1 check (epoch > 0),
-  definitions_digest text not null default ''
+  definitions_digest text not null default '',
+  -- Keys the tenant's look-alike digests, on every host alike. base64url.
+  lookalike_key text not null default ''
 );
 
 create table authority_events (
@@ -163,10 +165,13 @@ create trigger receipts_immutable before update or delete on receipts
   for each row execute function writ_immutable();
 
 -- Numbers, dates and chains the events of one commit. `drafts` holds {type, actor, data} where actor and data are JSON texts.
-create function writ_chain(last_n int, last_hash text, at timestamptz, drafts jsonb)
-  returns table (n int, type text, body text, hash text) language plpgsql stable as $$
+-- One row, whatever the number of events: `n` and `hash` are those of the last one.
+create function writ_chain(last_n int, last_hash text, at timestamptz, drafts jsonb,
+    out n int, out hash text, out types text[], out bodies text[], out hashes text[]) language plpgsql stable as $$
 declare
   draft jsonb;
+  type text;
+  body text;
   time text := to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
 begin
   n := last_n;
@@ -178,7 +183,9 @@ begin
             ',"data":' || (draft ->> 'data') || ',"prev":' || coalesce('"' || hash || '"', 'null') || '}';
     -- What core/digest.ts computes: base64url without padding of the SHA-256 over "writ.event.v1", a zero byte, and the text.
     hash := 'sha-256:' || translate(rtrim(encode(sha256('\x777269742e6576656e742e763100'::bytea || convert_to(body, 'UTF8')), 'base64'), '='), '+/', '-_');
-    return next;
+    types := types || type;
+    bodies := bodies || body;
+    hashes := hashes || hash;
   end loop;
 end $$;
 

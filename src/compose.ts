@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { catalog, definitionsOf, type Provider } from "./catalog/catalog.ts";
@@ -7,6 +6,7 @@ import type { Configuration, ProviderConfiguration } from "./config.ts";
 import { httpConnector, settingsDigestValue } from "./connectors/http.ts";
 import { lintSql, postgresConnector } from "./connectors/postgres.ts";
 import { digestOf } from "./core/digest.ts";
+import type { TenantId } from "./core/ids.ts";
 import { Problem } from "./core/problem.ts";
 import { pending } from "./database/migrate.ts";
 import { connect, type Database } from "./database/pool.ts";
@@ -19,7 +19,7 @@ import { type Grant, mintToken, TENANT_CLAIM, tokenIdentity } from "./identity/t
 import { type ClosableLedger, postgresLedger } from "./ledger/ledger.ts";
 import { rolePolicy } from "./policy/roles.ts";
 import { authorityView } from "./service/decide.ts";
-import type { Log, Ports } from "./service/ports.ts";
+import type { Connector, Log, Ports } from "./service/ports.ts";
 import type { ReadyAnswer } from "./wire/health.ts";
 import { startWorker, WORKER_BOUNDS, type Worker, type WorkerBounds } from "./worker.ts";
 
@@ -64,11 +64,20 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   const providers = new Map(
     Object.entries(configuration.providers).map(([name, settings]) => [name, providerOf(settings)]),
   );
-  for (const tenant of configuration.tenants) await ledger.enroll(tenant, definitionsOf(configuration.tools));
+  const policy = rolePolicy(configuration.roles);
+  const settings = Object.fromEntries(
+    [...providers].map(([name, { settingsDigest }]) => [name, settingsDigest]),
+  );
+  const rules = digestOf("writ.rules.v1", { policy: policy.version, settings });
+  const tenantKeys = new Map<TenantId, Uint8Array>();
+  for (const tenant of configuration.tenants) {
+    const more = { rules, lookalikeKey: randomBytes(32) };
+    tenantKeys.set(tenant, await ledger.enroll(tenant, definitionsOf(configuration.tools), more));
+  }
   const ports: Ports = {
     ledger,
-    catalog: catalog({ tools: configuration.tools, providers, secret: keys.lookalikes, ledger }),
-    policy: rolePolicy(configuration.roles),
+    catalog: catalog({ tools: configuration.tools, providers, tenantKeys, ledger }),
+    policy,
     authority: authorityView(ledger),
     clock: processClock,
     entropy: processEntropy,
@@ -76,7 +85,8 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
     log,
     worker: options.worker ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
   };
-  return running({ configuration, ports, database, ledger, keys });
+  const connectors = [...providers.values()].map(({ connector }) => connector);
+  return running({ configuration, ports, database, ledger, keys, connectors });
 }
 
 function refuseBadSql({ tools, providers }: Configuration): void {
@@ -90,9 +100,10 @@ interface Parts {
   readonly database: Database;
   readonly ledger: ClosableLedger;
   readonly keys: Keys;
+  readonly connectors: readonly Connector[];
 }
 
-function running({ configuration, ports, database, ledger, keys }: Parts): Writ {
+function running({ configuration, ports, database, ledger, keys, connectors }: Parts): Writ {
   const workers: Worker[] = [];
   const { issuer, audience } = configuration;
   const identify = tokenIdentity({
@@ -135,6 +146,7 @@ function running({ configuration, ports, database, ledger, keys }: Parts): Writ 
       await app.close();
       await Promise.all(workers.map((worker) => worker.stop(withinMs)));
       await ledger.close();
+      await Promise.all(connectors.map((connector) => connector.close?.()));
       await database.close();
     },
   };
@@ -176,7 +188,6 @@ function providerOf(settings: ProviderConfiguration): Provider {
 interface Keys {
   readonly tokens: SigningKey;
   readonly receipts: SigningKey;
-  readonly lookalikes: Uint8Array;
 }
 
 function keysOf(home: string): Keys {
@@ -184,20 +195,5 @@ function keysOf(home: string): Keys {
   return {
     tokens: loadOrCreateKey(folder, "tokens"),
     receipts: loadOrCreateKey(folder, "receipts"),
-    lookalikes: secretOf(folder),
   };
-}
-
-/** Keys the look-alike digests; without it an equal effect of yesterday no longer looks equal, and nothing else is lost. */
-function secretOf(folder: string): Uint8Array {
-  const path = join(folder, "lookalikes.secret");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!existsSync(path)) {
-    try {
-      writeFileSync(path, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    }
-  }
-  return Buffer.from(readFileSync(path, "utf8"), "base64url");
 }

@@ -71,7 +71,9 @@ async function take(
     });
     // Picked while we were told to stop: it is due again when the reservation ends.
     if (signal.aborted) return "nothing";
-    for (const operation of due) begin(ports, operation, clock, inHand);
+    const inHandNow = new Set(working.map((operation) => operation.id));
+    for (const operation of due.filter((each) => !inHandNow.has(each.id)))
+      begin(ports, operation, clock, inHand);
     if (due.length > 0) return "some";
     // What was left out may be due: the next that ends makes room for it.
     return providers.full.length + tenants.full.length > 0 ? "full" : "nothing";

@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import type { TenantId } from "../core/ids.ts";
 import { Problem } from "../core/problem.ts";
 import { type Tool, toolDigest } from "../core/tool.ts";
@@ -14,8 +13,8 @@ export interface Provider {
 export interface CatalogSource {
   readonly tools: readonly Tool[];
   readonly providers: ReadonlyMap<string, Provider>;
-  /** Keys the look-alike digests; each tenant's own key is derived from it. */
-  readonly secret: Uint8Array;
+  /** Keys each tenant's look-alike digests: the same on every host, so it is kept in the ledger. */
+  readonly tenantKeys: ReadonlyMap<TenantId, Uint8Array>;
   readonly ledger: Pick<Ledger, "definition">;
 }
 
@@ -26,7 +25,6 @@ export function catalog(source: CatalogSource): Catalog {
   const offered = source.tools.map((tool) => offer(tool, source));
   const byName = new Map(offered.map((entry) => [entry.tool.name, entry]));
   const byDigest = new Map(offered.map((entry) => [entry.digest, entry]));
-  const keys = new Map<TenantId, Uint8Array>();
   return {
     tool: (_tenantId, name) => byName.get(name),
     offered: () => offered,
@@ -34,16 +32,15 @@ export function catalog(source: CatalogSource): Catalog {
       const known = byDigest.get(digest);
       if (known !== undefined) return known;
       const kept = await source.ledger.definition(tenantId, digest);
-      if (kept === undefined || !source.providers.has(kept.tool.provider)) return undefined;
-      const entry = offer(kept.tool, source);
+      if (kept === undefined) return undefined;
+      const entry = offer(kept.tool, source, WITHOUT);
       if (byDigest.size >= PINNED_MAX) byDigest.clear();
       byDigest.set(digest, entry);
       return entry;
     },
     tenantKey: (tenantId) => {
-      const key =
-        keys.get(tenantId) ?? createHmac("sha256", source.secret).update(`writ.tenant.${tenantId}`).digest();
-      keys.set(tenantId, key);
+      const key = source.tenantKeys.get(tenantId);
+      if (key === undefined) throw new Error(`the tenant ${tenantId} was never enrolled`);
       return key;
     },
   };
@@ -54,8 +51,19 @@ export function definitionsOf(tools: readonly Tool[]): readonly Definition[] {
   return tools.map((tool) => ({ digest: toolDigest(tool), tool }));
 }
 
-function offer(tool: Tool, source: CatalogSource): OfferedTool {
-  const provider = source.providers.get(tool.provider);
+/** Stands in for a provider that is not configured any more: it reaches nobody, and no action pins its settings. */
+const WITHOUT: Provider = {
+  settingsDigest: "none",
+  connector: {
+    kind: "none",
+    perform: async () => ({ kind: "absent", why: "the provider is not configured any more" }),
+    lookUp: async () => ({ kind: "unclear", why: "the provider is not configured any more" }),
+    bar: async () => ({ raised: false, why: "the provider is not configured any more" }),
+  },
+};
+
+function offer(tool: Tool, source: CatalogSource, otherwise?: Provider): OfferedTool {
+  const provider = source.providers.get(tool.provider) ?? otherwise;
   if (provider === undefined)
     throw new Problem(
       "invalid",

@@ -48,7 +48,9 @@ export interface Attempt {
 /** Keeps the first definite thing learned: a repeated or a late report never replaces knowledge with less. */
 export function learn(attempt: Attempt, outcome: Outcome, at: Instant): Attempt {
   const known = attempt.outcome;
-  if (known !== undefined && (known.kind !== "lost" || outcome.kind === "lost")) return attempt;
+  // An effect that appeared outweighs any word that there was none.
+  const appeared = outcome.kind === "confirmed" && known?.kind !== "confirmed";
+  if (known !== undefined && !appeared && (known.kind !== "lost" || outcome.kind === "lost")) return attempt;
   const { n, claimId, worker, claimedAt, leaseUntil } = attempt;
   return { n, claimId, worker, claimedAt, leaseUntil, outcome, learnedAt: at };
 }

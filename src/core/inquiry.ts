@@ -48,6 +48,8 @@ export interface Inquiry {
   readonly lastStartedAt?: Instant;
   /** Start of the lookup (or moment of the ruling) that settled the absence of everything sent before it. */
   readonly absentSince?: Instant;
+  /** Number of the last attempt that the settled absence covers: clocks may step back, numbers do not. */
+  readonly absentThrough?: number;
   readonly barrier?: BarrierState;
   /** When it stood for certain (`raised`), or when it was about to be tried. */
   readonly barrierAt?: Instant;

@@ -110,6 +110,7 @@ export function settled(progress: Pick<Progress, "state">): boolean {
 export function open(attempt: Attempt, inquiry: Inquiry): boolean {
   if (attempt.outcome !== undefined && attempt.outcome.kind !== "lost") return false;
   if (inquiry.barred === true) return false;
+  if (inquiry.absentThrough !== undefined) return attempt.n > inquiry.absentThrough;
   return inquiry.absentSince === undefined || attempt.claimedAt >= inquiry.absentSince;
 }
 
@@ -191,20 +192,25 @@ function learned<P extends Progress>(before: P, claimId: string, outcome: Outcom
     attempt === known ? learn(known, outcome, at) : attempt,
   );
   const kept = attempts.find((attempt) => attempt.claimId === claimId)?.outcome;
-  if (settled(before)) {
-    const lied = before.state === "rejected" && kept?.kind === "confirmed";
-    return moved(
-      before,
-      { attempts },
-      lied ? "an effect appeared after the operation was rejected: the contract is wrong" : undefined,
-    );
-  }
-  if (kept?.kind === "confirmed")
-    return moved(before, { state: "succeeded", attempts, evidence: kept.evidence });
+  const lie = contradiction(before, known.outcome, outcome);
+  if (settled(before)) return moved(before, { attempts }, lie);
+  if (outcome.kind === "confirmed")
+    return moved(before, { state: "succeeded", attempts, evidence: outcome.evidence }, lie);
   // Another content under our identity is a conflict, whether a lookup found it or an attempt was told.
   const mismatched = kept?.kind === "lost" && kept.answer === "mismatch";
   const inquiry = mismatched ? { ...before.inquiry, conflict: true } : before.inquiry;
   return fold({ ...before, attempts, inquiry }, true);
+}
+
+/** Evidence against what is already known of the operation, or of this very attempt: somebody's contract is wrong. */
+function contradiction(before: Progress, known: Outcome | undefined, outcome: Outcome): string | undefined {
+  if (outcome.kind === "confirmed" && before.state === "rejected")
+    return "an effect appeared after the operation was rejected: the contract is wrong";
+  if (outcome.kind === "confirmed" && (known?.kind === "refused" || known?.kind === "absent"))
+    return `an attempt that was ${known.kind} had its effect after all: the contract is wrong`;
+  if (known?.kind === "confirmed" && (outcome.kind === "refused" || outcome.kind === "absent"))
+    return `an attempt that was confirmed is now said to be ${outcome.kind}: the contract is wrong`;
+  return undefined;
 }
 
 /** Where unsettled knowledge leads once an attempt or a finding was added. */
@@ -229,7 +235,9 @@ function fold<P extends Progress>(progress: P, repeatable: boolean): Step<P> {
 
 function found<P extends Progress>(before: P, happening: Extract<Happening, { type: "found" }>): Step<P> {
   const { finding, settles, repeatable } = happening;
-  const inquiry = observe(before.inquiry, finding, settles);
+  const seen = observe(before.inquiry, finding, settles);
+  const covers = finding.kind === "absent" && settles !== "no";
+  const inquiry = covers ? { ...seen, absentThrough: before.attempts.length } : seen;
   if (settled(before)) {
     const lied =
       (before.state === "rejected" && finding.kind === "confirmed") ||

@@ -61,6 +61,8 @@ export type Plan =
   | { readonly do: "repeat"; readonly row: number; readonly at: Instant }
   | { readonly do: "person"; readonly row: number; readonly why: string; readonly lookAgainAt?: Instant };
 
+/** What was accepted is polled for this long; after that the later rows decide. */
+const POLL_FOR_MS = 24 * 3_600_000;
 /** Looking goes on while a person decides, but slowly. */
 const SLOW_LOOK_MS = 10 * 60_000;
 
@@ -82,7 +84,11 @@ export function next(contract: Contract, progress: Progress, standing: Standing,
   const last = progress.attempts.at(-1);
   const usable = identityUsable(progress, contract, clock);
   const answer = last?.outcome?.kind === "lost" ? last.outcome.answer : undefined;
-  if (answer === "accepted" && contract.completion !== undefined && clock < lookUntil(contract, progress)) {
+  if (
+    answer === "accepted" &&
+    contract.completion !== undefined &&
+    clock < (lastSentAt(progress) ?? 0) + POLL_FOR_MS
+  ) {
     return {
       do: "poll",
       row: 6,

@@ -4,7 +4,8 @@ import type { Instant, TenantId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Database } from "../database/pool.ts";
 import { type Query, sql, statement } from "../database/sql.ts";
-import type { Authority, Definition } from "../service/ports.ts";
+import type { Authority, Definition, Enrolment } from "../service/ports.ts";
+import { awaitTurn } from "./guard.ts";
 
 /** Raises the epoch and says why, in the commit of whatever else changed. The first statement, so that claims wait for it or it for them. */
 function raise(tenantId: TenantId, type: string, actor: string, data: JsonObject): Query {
@@ -25,7 +26,8 @@ export async function authority(database: Database, tenantId: TenantId): Promise
 }
 
 export async function halt(database: Database, tenantId: TenantId, asked: Omit<Halt, "at">): Promise<Halt> {
-  const [, rows] = await database.flight([
+  const [, , rows] = await database.flight([
+    awaitTurn(tenantId),
     raise(tenantId, "halted", asked.actor, {
       halt: asked.id,
       scope: asked.scope,
@@ -47,7 +49,8 @@ export async function lift(
   haltId: string,
   actor: string,
 ): Promise<boolean> {
-  const [rows] = await database.flight([
+  const [, rows] = await database.flight([
+    awaitTurn(tenantId),
     sql`with lifted as (
         update halts set lifted_at = writ_clock(), lifted_by = ${actor}
         where tenant_id = ${tenantId} and id = ${haltId} and lifted_at is null returning id),
@@ -65,7 +68,7 @@ export async function raiseEpoch(
   why: string,
   actor: string,
 ): Promise<number> {
-  const [rows] = await database.flight([raise(tenantId, "raised", actor, { why })]);
+  const [, rows] = await database.flight([awaitTurn(tenantId), raise(tenantId, "raised", actor, { why })]);
   const [row] = (rows?.rows ?? []) as readonly { epoch: number }[]; // The one returned column.
   return row?.epoch ?? 0;
 }
@@ -79,18 +82,25 @@ export async function enroll(
   database: Database,
   tenantId: TenantId,
   definitions: readonly Definition[],
-): Promise<void> {
-  const digest = digestOf("writ.catalog.v1", definitions.map((definition) => definition.digest).sort());
+  more: Enrolment | undefined,
+): Promise<Uint8Array> {
+  const offered = definitions.map((definition) => definition.digest).sort();
+  const digest = digestOf("writ.catalog.v1", { offered, rules: more?.rules ?? "" });
+  const key = Buffer.from(more?.lookalikeKey ?? []).toString("base64url");
   const items = definitions.map((definition) => ({ digest: definition.digest, body: definition.tool }));
-  await database.flight([
-    sql`insert into authority (tenant_id) values (${tenantId}) on conflict do nothing`,
+  const answers = await database.flight([
+    sql`insert into authority (tenant_id, lookalike_key) values (${tenantId}, ${key}) on conflict do nothing`,
+    awaitTurn(tenantId),
     sql`with changed as (
         update authority set epoch = epoch + 1, definitions_digest = ${digest}
         where tenant_id = ${tenantId} and definitions_digest <> ${digest} returning tenant_id, epoch)
       insert into authority_events (tenant_id, epoch, type, actor, data, at)
       select tenant_id, epoch, 'offered', 'configuration', jsonb_build_object('definitions', ${digest}::text), writ_clock() from changed`,
     statement(KEEP, [tenantId, JSON.stringify(items)]),
+    sql`select lookalike_key from authority where tenant_id = ${tenantId}`,
   ]);
+  const [row] = (answers.at(-1)?.rows ?? []) as readonly { lookalike_key: string }[]; // The one selected column.
+  return Buffer.from(row?.lookalike_key ?? "", "base64url");
 }
 
 export async function definition(

@@ -7,9 +7,15 @@ import { intentKeyItem, lookalikeItem } from "./opening.ts";
  * They are statements of their own: the next statement's snapshot then sees whatever their owners committed while we waited.
  */
 const AUTHORITY = `
+  with turn as materialized (
+    select pg_advisory_xact_lock_shared(hashtextextended('writ.authority.' || t, 0)) from jsonb_array_elements_text($1::jsonb) t order by t)
   select count(*)::int as held from (
-    select tenant_id from authority where tenant_id in (select jsonb_array_elements_text($1::jsonb)) order by tenant_id for share
+    select tenant_id from authority
+    where (select count(*) from turn) > 0 and tenant_id in (select jsonb_array_elements_text($1::jsonb)) order by tenant_id for share
   ) a`;
+
+/** Share locks of a row overlap for ever where many claim: whoever changes it would wait for a moment without any of them. */
+const TURN = `select pg_advisory_xact_lock(hashtextextended('writ.authority.' || $1, 0))`;
 
 const KEYS = `
   insert into intent_keys (tenant_id, principal_id, intent_key, operation_id, proposal_digest, content_digest)
@@ -28,6 +34,14 @@ const LOOKALIKES = `
 /** Share-locks the authority rows: what was revoked or halted before this is seen, what comes later waits for us. */
 export function lockAuthority(tenants: Iterable<string>): Query {
   return statement(AUTHORITY, [JSON.stringify([...new Set(tenants)])]);
+}
+
+/**
+ * Puts who changes authority in line: whoever comes later waits behind it, so that a halt is never starved by claims. It is fairness
+ * only: what makes a claim safe are the row's lock and its epoch.
+ */
+export function awaitTurn(tenantId: string): Query {
+  return statement(TURN, [tenantId]);
 }
 
 /** One row for each intent key and each look-alike: whoever comes second waits here for the first. */

@@ -70,7 +70,8 @@ export function postgresLedger(database: Database, bounds: LedgerBounds = LEDGER
     halt: (tenantId, asked) => answered(authority.halt(database, tenantId, asked)),
     lift: (tenantId, haltId, actor) => answered(authority.lift(database, tenantId, haltId, actor)),
     raiseEpoch: (tenantId, why, actor) => answered(authority.raiseEpoch(database, tenantId, why, actor)),
-    enroll: (tenantId, definitions) => answered(authority.enroll(database, tenantId, definitions)),
+    enroll: (tenantId, definitions, more) =>
+      answered(authority.enroll(database, tenantId, definitions, more)),
     definition: (tenantId, digest) => answered(authority.definition(database, tenantId, digest)),
     close: async () => {
       await Promise.all(
@@ -104,7 +105,9 @@ function batches<I, O>(
     keysOf,
     ...bounds,
     // What was rolled back left nothing; only then is trying again the same as trying.
-    alone: (error) => error instanceof RolledBack || error instanceof EffectRefused,
+    // Without an answer of the server there was no connection, and each of them would wait for one in turn.
+    alone: (error) =>
+      (error instanceof RolledBack && error.sqlState !== undefined) || error instanceof EffectRefused,
     again: (error, tries) =>
       error instanceof RolledBack && error.retryable && tries < TRIES_MAX ? 20 * 2 ** tries : undefined,
   });
@@ -145,8 +148,12 @@ async function claim(
   } catch (error) {
     if (!(error instanceof CommitUnknown)) throw refusal(error, item.operation.id);
     const held = await answered(reading.readLocked(database, item.operation.tenantId, item.operation.id));
-    const mine = held?.value.attempts.find((attempt) => attempt.claimId === item.ticket.claimId);
-    return held === undefined || mine === undefined
+    // Ours, and still the one under way: a later claim is somebody else's, whatever ours became.
+    const last = held?.value.attempts.at(-1);
+    const mine =
+      last?.claimId === item.ticket.claimId &&
+      (held?.value.state === "executing" || held?.value.settledAt !== undefined);
+    return held === undefined || !mine
       ? { kind: "changed" }
       : { kind: "claimed", operation: held.value, clock: held.clock };
   }

@@ -42,7 +42,7 @@ const ADMITTED = `admitted as materialized (
     left join operations mine on mine.tenant_id = i.tenant_id and mine.id = i.id
     left join intent_keys k on k.tenant_id = i.tenant_id and k.principal_id = i.principal_id and k.intent_key = i.intent_key
     left join operations known on known.tenant_id = k.tenant_id and known.id = k.operation_id
-    left join operations c on c.tenant_id = i.tenant_id and c.id = i.compensates
+    left join operations c on c.tenant_id = i.tenant_id and c.id = i.compensates and c.principal_id = i.principal_id
     left join lateral (
       select o.id, o.principal_id, o.settled_at is not null as settled from operations o
       where i.scope is not null and o.tenant_id = i.tenant_id and o.effect_digest = i.effect_digest and o.id <> i.id

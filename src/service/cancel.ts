@@ -46,7 +46,9 @@ export async function executeLater(ports: Ports, session: Session, id: Operation
       operationId: id,
     });
   }
-  if (operation.state !== "authorized") return { operation };
+  // One that was answered "not now" waits out its back-off.
+  const waits = operation.attempts.length > 0 && (operation.dueAt ?? 0) > clock;
+  if (operation.state !== "authorized" || waits) return { operation };
   const executed = await claimAndExecute(ports, operation, clock);
   if (executed.halted !== undefined)
     throw new Problem("halted", executed.halted, { operationId: id, retryAfterMs: 30_000 });

@@ -11,7 +11,7 @@ import { decide } from "./decide.ts";
 import { type Claimed, performClaimed, settleLocal } from "./execute.ts";
 import type { Authority, Claiming, OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, type Told, workerActor } from "./settle.ts";
-import { sessionOf, subjectOf } from "./standing.ts";
+import { sameProvider, sessionOf, subjectOf } from "./standing.ts";
 
 /** What became of an operation that somebody wanted to execute. `done` ends when the execution begun here has. */
 export interface Executed {
@@ -60,6 +60,8 @@ export async function claimAndExecute(ports: Ports, operation: Operation, clock:
         return { operation: (await ports.ledger.read(current.tenantId, current.id))?.value ?? current };
     }
     current = (await ports.ledger.read(current.tenantId, current.id))?.value ?? current;
+    // Whether a repeat is still right is for the next look at it to say.
+    if (current.state === "unknown") return { operation: current };
   }
   return { operation: current };
 }
@@ -98,10 +100,14 @@ async function check(
       operation: operation.id,
       what: "the stored action does not hash to its digest",
     });
-    return reject(ports, operation, "invalid", contract, clock);
+    return isRepeat
+      ? wait(ports, operation, clock, "the stored action does not hash")
+      : reject(ports, operation, "invalid", contract, clock);
   }
-  if (!isRepeat && operation.attempts.length === 0 && moved(ports, operation, offered))
-    return reject(ports, operation, "superseded", contract, clock);
+  if (!sameProvider(operation, offered) || (operation.attempts.length === 0 && moved(ports, operation)))
+    return isRepeat
+      ? wait(ports, operation, clock, "the provider's settings changed")
+      : reject(ports, operation, "superseded", contract, clock);
   const lapsed = lapse(operation, contract, clock);
   if (lapsed !== undefined)
     return isRepeat
@@ -129,12 +135,8 @@ function lapse(operation: Operation, contract: Contract, clock: Instant): Reason
 }
 
 /** What was offered when it was decided is not what is offered now. */
-function moved(ports: Ports, operation: Operation, offered: OfferedTool): boolean {
-  const now = ports.catalog.tool(operation.tenantId, operation.tool);
-  return (
-    now?.digest !== operation.toolDigest ||
-    offered.settingsDigest !== thawAction(operation.action).provider.settingsDigest
-  );
+function moved(ports: Ports, operation: Operation): boolean {
+  return ports.catalog.tool(operation.tenantId, operation.tool)?.digest !== operation.toolDigest;
 }
 
 /** Authority changed since the decision: the same answer goes on, more approval reopens, a no rejects. A repeat needs the same answer. */

@@ -71,9 +71,7 @@ async function attempt(ports: Ports, claimed: Claimed): Promise<Outcome> {
     return { kind: "refused", reason: "invalid", detail: "the stored action does not hash to its digest" };
   }
   try {
-    const signal = AbortSignal.timeout(
-      offered.tool.contract.requestLifeMs + offered.tool.contract.maxPauseMs,
-    );
+    const signal = AbortSignal.timeout(requestEndsInMs(ports, claimed));
     return await offered.connector.perform(errandOf(operation, offered, signal, () => gate(ports, claimed)));
   } catch (error) {
     // A connector answers for what its provider did. If it throws it is broken, and broken says nothing about the effect.
@@ -84,6 +82,12 @@ async function attempt(ports: Ports, claimed: Claimed): Promise<Outcome> {
     });
     return { kind: "lost", cause: "the connector stopped unexpectedly" };
   }
+}
+
+/** A request that left at the last permitted moment ends at its life: seen from the start of the claim, not from now. */
+function requestEndsInMs(ports: Ports, { offered, started }: Claimed): number {
+  const { requestLifeMs, maxPauseMs } = offered.tool.contract;
+  return Math.max(0, Math.ceil(requestLifeMs + maxPauseMs - sinceMs(ports, started)));
 }
 
 /** The send gate: asked immediately before the bytes leave. */

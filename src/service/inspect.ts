@@ -3,9 +3,10 @@ import type { OperationId } from "../core/ids.ts";
 import type { Operation } from "../core/operation.ts";
 import { settled } from "../core/operation.ts";
 import { Problem } from "../core/problem.ts";
-import { next, type Plan, standingOf } from "../core/recovery.ts";
+import { next, type Plan } from "../core/recovery.ts";
 import type { Session } from "../core/session.ts";
 import type { ListQuery, OfferedTool, Ports, Read } from "./ports.ts";
+import { standingNow } from "./standing.ts";
 
 /** Roles that see every operation of their tenant; everybody else sees their own. */
 const SEEING_ROLES = ["operator", "resolver", "approver", "auditor"];
@@ -92,11 +93,7 @@ export interface Dossier {
   readonly clock: number;
 }
 
-export async function dossier(
-  ports: Pick<Ports, "ledger" | "catalog">,
-  session: Session,
-  id: OperationId,
-): Promise<Dossier> {
+export async function dossier(ports: Ports, session: Session, id: OperationId): Promise<Dossier> {
   const { value: operation, clock } = await visible(ports, session, id);
   const offered = await ports.catalog.pinned(operation.tenantId, operation.toolDigest);
   const events = await ports.ledger.events(session.tenantId, id);
@@ -106,7 +103,7 @@ export async function dossier(
     operation.attempts.length > 0 &&
     operation.state !== "executing";
   const plan = doubtful
-    ? next(offered.tool.contract, operation, standingOf(operation, offered.tool.contract, clock), clock)
+    ? next(offered.tool.contract, operation, await standingNow(ports, operation, offered, clock), clock)
     : undefined;
   return { operation, offered, events, chainBroken: brokenLink(events), plan, clock };
 }

@@ -73,7 +73,7 @@ export function openingOf(
       ? { local: { effect: local(frozen.action, tool), settle: settleLocal(ports, tool.contract) } }
       : {}),
     ...(decision.effect === "deny" ? { receipt: deniedReceipt(ports, operation) } : {}),
-    ...(asked.supersedes === undefined
+    ...(asked.supersedes === undefined || decision.effect === "deny"
       ? {}
       : { supersede: superseded(ports, session, frozen.action.operationId, offered) }),
   };

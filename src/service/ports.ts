@@ -186,11 +186,18 @@ export interface Ledger {
   authority(tenantId: TenantId): Promise<Authority>;
   halt(tenantId: TenantId, halt: Omit<Halt, "at">): Promise<Halt>;
   lift(tenantId: TenantId, haltId: string, actor: string): Promise<boolean>;
-  /** Ends every permission decided under an older epoch. */
   raiseEpoch(tenantId: TenantId, why: string, actor: string): Promise<number>;
   /** Makes the tenant known and keeps the definitions that its operations pin. Raises the epoch when they differ from the last. */
-  enroll(tenantId: TenantId, definitions: readonly Definition[]): Promise<void>;
+  enroll(tenantId: TenantId, definitions: readonly Definition[], more?: Enrolment): Promise<Uint8Array>;
   definition(tenantId: TenantId, digest: string): Promise<Definition | undefined>;
+}
+
+/** What else a tenant's permissions were decided under: a change of it raises the epoch. */
+export interface Enrolment {
+  /** Names the policy and the providers' settings by content. */
+  readonly rules: string;
+  /** For a tenant without one: keys its look-alike digests from now on. At least 128 random bits. */
+  readonly lookalikeKey: Uint8Array;
 }
 
 /** A tool with its contract, kept by content: an operation is executed and reconciled under the one it pins. */
@@ -241,6 +248,8 @@ export interface Connector {
   lookUp(errand: Errand, lookup: string): Promise<ConnectorFinding>;
   /** Raises the barrier. `raised` only on a clear answer that it stands. */
   bar(errand: Errand): Promise<{ readonly raised: boolean; readonly why: string }>;
+  /** Ends what is kept open. */
+  close?(): Promise<void>;
   /** Asks whether an accepted request has finished: a definite outcome, or undefined while it has not. */
   poll?(errand: Errand): Promise<Outcome | undefined>;
 }

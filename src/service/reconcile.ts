@@ -1,3 +1,4 @@
+import { digestHolds } from "../core/action.ts";
 import type { Outcome } from "../core/attempt.ts";
 import type { Instant, OperationId } from "../core/ids.ts";
 import type { Finding } from "../core/inquiry.ts";
@@ -10,7 +11,7 @@ import { errandOf, recordOutcome } from "./execute.ts";
 import { requireMover, visible } from "./inspect.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, type Told, workerActor } from "./settle.ts";
-import { standingNow } from "./standing.ts";
+import { sameProvider, standingNow } from "./standing.ts";
 
 const HALTED_AGAIN_MS = 5_000;
 
@@ -20,13 +21,19 @@ interface Case {
   readonly operation: Operation;
   readonly offered: OfferedTool;
   readonly clock: Instant;
-  /** When the clock was read, on this process's own. */
-  readonly readAtMs: number;
+  /** When the clock was read, on this process's own clocks: a suspended machine stops one of them. */
+  readonly readAt: { readonly monotonicMs: number; readonly wallMs: number };
+}
+
+function instant(ports: Ports): Case["readAt"] {
+  return { monotonicMs: ports.clock.monotonicMs(), wallMs: ports.clock.wallMs() };
 }
 
 /** The database's clock now, as far as this process can tell: never behind what it was when read. */
 function clockNow(the: Case): Instant {
-  return the.clock + Math.floor(Math.max(0, the.ports.clock.monotonicMs() - the.readAtMs));
+  const { monotonicMs, wallMs } = the.readAt;
+  const clock = the.ports.clock;
+  return the.clock + Math.floor(Math.max(0, clock.monotonicMs() - monotonicMs, clock.wallMs() - wallMs));
 }
 
 /**
@@ -36,7 +43,7 @@ function clockNow(the: Case): Instant {
 export async function takeStep(ports: Ports, operation: Operation, clock: Instant): Promise<Executed> {
   const offered = await ports.catalog.pinned(operation.tenantId, operation.toolDigest);
   if (offered === undefined || settled(operation)) return { operation };
-  const the: Case = { ports, operation, offered, clock, readAtMs: ports.clock.monotonicMs() };
+  const the: Case = { ports, operation, offered, clock, readAt: instant(ports) };
   switch (operation.state) {
     case "proposed":
       if (clock < operation.expiresAt) return postponed(the, operation.expiresAt);
@@ -61,7 +68,7 @@ export async function reconcile(ports: Ports, session: Session, id: OperationId)
   requireMover(session, operation, "resolver");
   const offered = await ports.catalog.pinned(operation.tenantId, operation.toolDigest);
   if (offered === undefined) return { operation };
-  const the: Case = { ports, operation, offered, clock, readAtMs: ports.clock.monotonicMs() };
+  const the: Case = { ports, operation, offered, clock, readAt: instant(ports) };
   if (operation.state === "executing") return leaseStep(the);
   return operation.state === "unknown" ? doubtStep(the, true) : { operation };
 }
@@ -79,23 +86,51 @@ async function leaseStep(the: Case): Promise<Executed> {
   ]);
 }
 
-/** Whatever somebody else wrote meanwhile wins: the next look at it starts from there. */
-async function recorded(the: Case, told: readonly Told[], standing?: Standing): Promise<Executed> {
-  const { ports, operation, offered } = the;
-  const moment = {
-    contract: offered.tool.contract,
-    clock: clockNow(the),
-    ...(standing === undefined ? {} : { standing }),
-  };
-  const answer = await ports.ledger.record(recordingOf(ports, operation, told, moment));
-  if (answer.kind === "recorded") return { operation: answer.operation };
-  return { operation: (await ports.ledger.read(operation.tenantId, operation.id))?.value ?? operation };
+const RECORDS_MAX = 8;
+
+/**
+ * Whatever somebody else wrote meanwhile wins, and the next look at it starts from there. But what was *found* is not thrown away with the
+ * revision that it was read from: it may never be seen again.
+ */
+async function recorded(
+  the: Case,
+  told: readonly Told[],
+  standing?: Standing,
+  dueInMs?: number,
+): Promise<Executed> {
+  const { ports, offered } = the;
+  const lasting = told.every(({ happening }) => isLasting(happening));
+  let { operation } = the;
+  for (let tries = 1; ; tries++) {
+    const clock = clockNow(the);
+    const moment = {
+      contract: offered.tool.contract,
+      clock,
+      ...(standing === undefined ? {} : { standing }),
+    };
+    const recording = recordingOf(ports, operation, told, moment);
+    const due = dueInMs === undefined ? {} : { dueAt: clock + dueInMs };
+    const answer = await ports.ledger.record({ ...recording, ...due });
+    if (answer.kind === "recorded") return { operation: answer.operation };
+    operation = (await ports.ledger.read(operation.tenantId, operation.id))?.value ?? operation;
+    if (!lasting || tries >= RECORDS_MAX || operation.state === "proposed") return { operation };
+  }
+}
+
+function isLasting(happening: Told["happening"]): boolean {
+  if (happening.type === "barred") return true;
+  return (
+    happening.type === "found" &&
+    (happening.finding.kind === "confirmed" || happening.finding.kind === "conflict")
+  );
 }
 
 async function doubtStep(the: Case, asked: boolean): Promise<Executed> {
   const { ports, operation, offered, clock } = the;
   const { contract } = offered.tool;
   const standing = await standingNow(ports, operation, offered, clock);
+  const strange = stranger(operation, offered);
+  if (strange !== undefined) return personStep(the, { do: "person", row: 13, why: strange }, standing);
   const plan = next(contract, operation, standing, clock);
   const first = contract.lookup[0];
   switch (plan.do) {
@@ -135,6 +170,14 @@ async function doubtStep(the: Case, asked: boolean): Promise<Executed> {
   }
 }
 
+/** Why nothing that the provider says could be about this operation any more. */
+function stranger(operation: Operation, offered: OfferedTool): string | undefined {
+  if (!digestHolds(operation.action, operation.digest))
+    return "the stored action does not hash to its digest";
+  if (sameProvider(operation, offered)) return undefined;
+  return "the provider's settings or credential are not those that it was sent under";
+}
+
 function found(the: Case, finding: Finding): Told {
   const { operation, offered, ports } = the;
   const settles = judgeAbsence(operation, finding, offered.tool.contract);
@@ -157,12 +200,8 @@ async function lookUp(the: Case, lookup: string, standing: Standing): Promise<Ex
       : answer.kind === "absent"
         ? { ...answer, by, startedAt, authoritative: rule?.strength === "authoritative" }
         : { ...answer, by, startedAt };
-  ports.log.info("looked_up", {
-    tenant: operation.tenantId,
-    operation: operation.id,
-    lookup,
-    found: finding.kind,
-  });
+  const named = { tenant: operation.tenantId, operation: operation.id };
+  ports.log.info("looked_up", { ...named, lookup, found: finding.kind });
   return recorded(the, [found(the, finding)], standing);
 }
 
@@ -187,6 +226,8 @@ async function bar(the: Case, standing: Standing): Promise<Executed> {
     the,
     [{ happening: { type: "barring", at: clockNow(the) }, actor: workerActor(ports) }],
     standing,
+    // Nobody looks beside the barrier while it may still be on its way.
+    offered.tool.contract.requestLifeMs,
   );
   if (barring.operation.inquiry.barrier !== "tried") return barring;
   const again: Case = { ...the, operation: barring.operation };
@@ -222,16 +263,8 @@ async function poll(the: Case, standing: Standing): Promise<Executed> {
       standing,
     );
   }
-  return {
-    operation: await recordOutcome(
-      ports,
-      operation,
-      claim.claimId,
-      answer,
-      offered.tool.contract,
-      clockNow(the),
-    ),
-  };
+  const { contract } = offered.tool;
+  return { operation: await recordOutcome(ports, operation, claim.claimId, answer, contract, clockNow(the)) };
 }
 
 async function personStep(

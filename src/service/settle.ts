@@ -89,9 +89,11 @@ function dueOf(
     case "person":
       return { at: plan.lookAgainAt ?? null, attention: plan.why };
     case "authorize":
+    case "repeat":
+      // Not later than the permission ends: then it is rejected, or only looked at.
+      return { at: Math.min(plan.at, Math.max(clock, progress.expiresAt)) };
     case "look_up":
     case "poll":
-    case "repeat":
       return { at: plan.at };
     case "succeed":
     case "reject":

@@ -40,6 +40,11 @@ export function subjectOf(operation: Operation): HaltSubject {
   };
 }
 
+/** Is the provider still the one that the action pins: same settings, same credential? If not, asking it or sending to it means nothing. */
+export function sameProvider(operation: Operation, offered: OfferedTool): boolean {
+  return offered.settingsDigest === thawAction(operation.action).provider.settingsDigest;
+}
+
 /** The standing of an operation in doubt, with what only the ledger knows: halts, and whether authority still gives the same answer. */
 export async function standingNow(
   ports: Ports,
@@ -49,8 +54,7 @@ export async function standingNow(
 ): Promise<Standing> {
   const byClock = standingOf(operation, offered.tool.contract, clock);
   if (!byClock.live) return byClock;
-  if (offered.settingsDigest !== thawAction(operation.action).provider.settingsDigest)
-    return { live: false, why: "revoked" };
+  if (!sameProvider(operation, offered)) return { live: false, why: "revoked" };
   const authority = await ports.authority.refresh(operation.tenantId);
   if (haltOf(authority.halts, subjectOf(operation)) !== undefined) return { live: false, why: "halted" };
   if (operation.authorization?.epoch === authority.epoch) return { live: true };

@@ -40,7 +40,12 @@ await ledger.enroll("acme", definitionsOf(told.tools));
 const log = () => undefined;
 const ports = {
   ledger,
-  catalog: catalog({ tools: told.tools, providers, secret: Buffer.alloc(32, 7), ledger }),
+  catalog: catalog({
+    tools: told.tools,
+    providers,
+    tenantKeys: new Map([["acme", Buffer.alloc(32, 7)]]),
+    ledger,
+  }),
   policy: rolePolicy({ agent: ["*"] }),
   authority: authorityView(ledger),
   clock: processClock,

@@ -158,13 +158,15 @@ test("evidence of the effect settles every unsettled state, whoever brings it", 
   expect(pathsOf(ignored)).toEqual([]);
 });
 
-test("nothing definite is replaced, nothing becomes lost, and no attempt disappears", () => {
+test("nothing definite is replaced but by an effect that appeared, nothing becomes lost, and no attempt disappears", () => {
   const wrong = ALL.filter(({ before, after }) =>
     before.attempts.some((attempt, index) => {
       const now = after.attempts[index]?.outcome;
       if (after.attempts[index]?.claimId !== attempt.claimId) return true;
       if (attempt.outcome === undefined) return false;
-      return attempt.outcome.kind === "lost" ? now === undefined : now !== attempt.outcome;
+      if (attempt.outcome.kind === "lost") return now === undefined;
+      const appeared = attempt.outcome.kind !== "confirmed" && now?.kind === "confirmed";
+      return now !== attempt.outcome && !appeared;
     }),
   );
 
@@ -180,8 +182,15 @@ test("only a decision authorizes what waits for people", () => {
   expect(pathsOf(slipped)).toEqual([]);
 });
 
-test("a contradiction of a settled state rings an alarm, and nothing else does", () => {
+test("a contradiction of a settled state, or of what an attempt had learned, rings an alarm, and nothing else does", () => {
   const contradicts = ({ before, name, after }: (typeof ALL)[number]) => {
+    const [n, , learned] = name.split(" ");
+    const known = before.attempts.find(
+      (attempt) => name.startsWith(`${attempt.n} learned`) && String(attempt.n) === n,
+    );
+    const had = known?.outcome?.kind;
+    if (had === "confirmed" && (learned === "refused" || learned === "absent")) return true;
+    if (learned === "confirmed" && (had === "refused" || had === "absent")) return true;
     if (before.state === "succeeded")
       return name === "found conflict" || /absent, (settled|barred)/.test(name);
     if (before.state !== "rejected") return false;

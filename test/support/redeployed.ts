@@ -27,5 +27,13 @@ export async function redeployed(
       { connector, settingsDigest: settings[name] ?? `sha-256:${name}` },
     ]),
   );
-  return { ...ports, catalog: catalog({ tools, providers, secret: Buffer.alloc(32, 7), ledger }) };
+  return {
+    ...ports,
+    catalog: catalog({
+      tools,
+      providers,
+      tenantKeys: new Map([[here.session.tenantId, Buffer.alloc(32, 7)]]),
+      ledger,
+    }),
+  };
 }

@@ -186,11 +186,15 @@ async function portsOf(ledger: ClosableLedger, options: RigOptions, alarms: stri
       { connector, settingsDigest: `sha-256:${name}` },
     ]),
   );
+  const tenantKeys = new Map([
+    [tenantId("acme"), Buffer.alloc(32, 7)],
+    [tenantId("globex"), Buffer.alloc(32, 8)],
+  ]);
   await ledger.enroll(tenantId("acme"), definitionsOf(tools));
   await ledger.enroll(tenantId("globex"), definitionsOf(tools));
   return {
     ledger,
-    catalog: catalog({ tools, providers, secret: Buffer.alloc(32, 7), ledger }),
+    catalog: catalog({ tools, providers, tenantKeys, ledger }),
     policy: rolePolicy(options.roles ?? { agent: ["*"] }),
     authority: authorityView(ledger),
     clock: processClock,

@@ -171,7 +171,13 @@ export const MEANING: readonly Case[] = [
   ["a look-alike", { body: withItem("wıdget") }, 422, "invalid", "/arguments/item"],
   ["a fullwidth letter", { body: withItem("ｗidget") }, 422, "invalid", "/arguments/item"],
   ["a name of 129 letters", { body: withItem("w".repeat(129)) }, 422, "invalid", "/arguments/item"],
-  ["a made-up operation to compensate", { body: { ...BODY, compensates: "op_1" } }, 404, "not_found"],
+  [
+    "a made-up operation to compensate",
+    { body: { ...BODY, compensates: "op_1" } },
+    422,
+    "invalid",
+    "/compensates",
+  ],
   [
     "an absent operation to compensate",
     { body: { ...BODY, compensates: `op_${"a".repeat(32)}` } },

@@ -1,3 +1,4 @@
+import { expect, onTestFinished } from "vitest";
 import type { Database } from "../../src/database/pool.ts";
 import { type Query, statement } from "../../src/database/sql.ts";
 
@@ -26,12 +27,16 @@ export function broken(queries: readonly Query[], rule: string, without: string)
   return queries.map(({ text, values }) => statement(text.replaceAll(rule, without), values));
 }
 
-/** A database in which every statement of ours that says `rule` is sent without it. */
+/** A database in which every statement of ours that says `rule` is sent without it. The test fails if none says it any more. */
 export function breaking(database: Database, rule: string, without: string): Database {
+  let met = false;
+  onTestFinished(() => expect({ rule, met }).toEqual({ rule, met: true }));
   const change = (queries: readonly Query[]): readonly Query[] =>
-    queries.map((query) =>
-      query.text.includes(rule) ? statement(query.text.replaceAll(rule, without), query.values) : query,
-    );
+    queries.map((query) => {
+      if (!query.text.includes(rule)) return query;
+      met = true;
+      return statement(query.text.replaceAll(rule, without), query.values);
+    });
   return {
     read: (query) => database.read(query),
     close: () => database.close(),

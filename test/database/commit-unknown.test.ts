@@ -129,7 +129,8 @@ describe("a commit without an answer", () => {
         await command(server.url, (client) =>
           client.query("select pg_terminate_backend($1)", [rows[0]?.pid]),
         );
-        await tx.finish([write(1)]);
+        // Nothing stands between the refused statement and the commit: a statement without an answer could have undone it.
+        await tx.finish([]);
       }),
     );
 

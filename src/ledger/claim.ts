@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import type { Attempt, Outcome } from "../core/attempt.ts";
 import type { Instant } from "../core/ids.ts";
 import type { Operation } from "../core/operation.ts";
-import { RolledBack } from "../database/fault.ts";
 import type { Database, Transaction } from "../database/pool.ts";
 import type { ClaimAnswer, Claiming, Recording } from "../service/ports.ts";
 import { lockAuthority } from "./guard.ts";
 import { type ClaimRow, claimQuery, recordQuery } from "./head-sql.ts";
-import { EffectRefused, type LocalClaim, performAll } from "./local.ts";
+import { knownOutcome, type LocalClaim, performAll } from "./local.ts";
 import { recordAnswers, recordingItem } from "./record.ts";
 import { draftsOf, permissionOf, uuidOf } from "./rows.ts";
 
@@ -32,13 +31,6 @@ export async function claimLocalBatch(
     if (known === undefined || claimings.length !== 1) throw error;
     return performBatch(database, claimings, known);
   }
-}
-
-function knownOutcome(error: unknown): Outcome | undefined {
-  if (error instanceof EffectRefused) return error.outcome;
-  if (error instanceof RolledBack && error.sqlState === "WR001")
-    return { kind: "refused", reason: "expired", detail: error.message };
-  return undefined;
 }
 
 async function performBatch(

@@ -24,6 +24,14 @@ export class EffectRefused extends Error {
   }
 }
 
+/** What a lone effect learned from the error that rolled its transaction back; undefined when the error says nothing of it. */
+export function knownOutcome(error: unknown): Outcome | undefined {
+  if (error instanceof EffectRefused) return error.outcome;
+  if (error instanceof RolledBack && error.sqlState === "WR001")
+    return { kind: "refused", reason: "expired", detail: error.message };
+  return undefined;
+}
+
 /**
  * Performs the effects, each by its own statement in order of their resources, so that two batches lock in one order. An error ends
  * the transaction: for a lone effect it is its outcome, otherwise the batch is tried again one by one.

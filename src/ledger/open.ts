@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import type { Outcome } from "../core/attempt.ts";
 import { type Instant, operationIdOf } from "../core/ids.ts";
 import { settled as isSettled, type Operation } from "../core/operation.ts";
-import { RolledBack } from "../database/fault.ts";
 import type { Database, Transaction } from "../database/pool.ts";
 import type { OpenAnswer, Opening, Recording } from "../service/ports.ts";
 import { lockAuthority, lockIntents } from "./guard.ts";
-import { EffectRefused, type LocalClaim, performAll } from "./local.ts";
+import { knownOutcome, type LocalClaim, performAll } from "./local.ts";
 import { type Admission, admitQuery, openQuery, type Stored, storeQuery } from "./open-sql.ts";
 import { candidateItem, openedOperation, openingItem, recordedOperation, settledItem } from "./opening.ts";
 import { readMany } from "./read.ts";
@@ -37,13 +36,6 @@ export async function openLocalBatch(
     // The effect was rolled back with its claim. What it learned is stored without trying again.
     return performBatch(database, openings, known);
   }
-}
-
-function knownOutcome(error: unknown): Outcome | undefined {
-  if (error instanceof EffectRefused) return error.outcome;
-  if (error instanceof RolledBack && error.sqlState === "WR001")
-    return { kind: "refused", reason: "expired", detail: error.message };
-  return undefined;
 }
 
 async function performBatch(

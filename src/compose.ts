@@ -7,6 +7,7 @@ import { httpConnector, settingsDigestValue } from "./connectors/http.ts";
 import { lintSql, postgresConnector } from "./connectors/postgres.ts";
 import { digestOf } from "./core/digest.ts";
 import type { TenantId } from "./core/ids.ts";
+import type { JsonObject } from "./core/json.ts";
 import { Problem } from "./core/problem.ts";
 import { pending } from "./database/migrate.ts";
 import { connect, type Database } from "./database/pool.ts";
@@ -68,7 +69,7 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   const settings = Object.fromEntries(
     [...providers].map(([name, { settingsDigest }]) => [name, settingsDigest]),
   );
-  const rules = digestOf("writ.rules.v1", { policy: policy.version, settings });
+  const rules = digestOf("writ.rules.v1", { roles: configuration.roles, settings } as JsonObject);
   const tenantKeys = new Map<TenantId, Uint8Array>();
   for (const tenant of configuration.tenants) {
     const more = { rules, lookalikeKey: randomBytes(32) };

@@ -1,7 +1,8 @@
 import type { TenantId } from "../core/ids.ts";
 import { Problem } from "../core/problem.ts";
 import { type Tool, toolDigest } from "../core/tool.ts";
-import type { Catalog, Connector, Definition, Ledger, OfferedTool } from "../service/ports.ts";
+import type { Definition, Ledger } from "../service/ledger-port.ts";
+import type { Catalog, Connector, OfferedTool } from "../service/ports.ts";
 import { schemaValidator } from "./schema.ts";
 
 /** A configured provider: how to reach it, and what its settings are called by content. */

@@ -4,7 +4,8 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { Problem } from "../core/problem.ts";
 import type { Tool } from "../core/tool.ts";
 import { statement } from "../database/sql.ts";
-import type { Answered, Connector, LocalEffect, Statement } from "../service/ports.ts";
+import type { Answered, LocalEffect, Statement } from "../service/ledger-port.ts";
+import type { Connector } from "../service/ports.ts";
 
 /**
  * Effects in the ledger's own database. The tool's SQL is never rewritten but for its `:names`, which become parameters; claim, effect and

@@ -2,6 +2,7 @@ import { type Attempt, type Evidence, learn, type Outcome } from "./attempt.ts";
 import type { Authorization } from "./authorization.ts";
 import type { Instant, OperationId, TenantId } from "./ids.ts";
 import { type Finding, type Inquiry, observe } from "./inquiry.ts";
+import type { Review } from "./review.ts";
 
 export type State = "proposed" | "authorized" | "executing" | "succeeded" | "rejected" | "unknown";
 
@@ -28,6 +29,8 @@ export interface Progress {
   readonly attempts: readonly Attempt[];
   readonly inquiry: Inquiry;
   readonly authorization?: Authorization;
+  /** Present once people were asked. */
+  readonly review?: Review;
   /** Set while a person is needed; says why. */
   readonly attention?: string;
 }
@@ -74,6 +77,7 @@ export type NewOperation = Omit<
   | "attempts"
   | "inquiry"
   | "authorization"
+  | "review"
   | "attention"
   | "evidence"
   | "currentVersion"

@@ -1,12 +1,27 @@
+import type { Instant } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 
 /** People who must say yes before an operation may execute. */
-interface Requirement {
+export interface Requirement {
+  /** The rule that asks, by id. */
+  readonly policy: string;
   readonly role: string;
   readonly quorum: number;
   readonly withinMs: number;
+  /** `second_person`: nobody through whom the authority ran. `principal`: the principal, in a session of their own. */
   readonly by: "second_person" | "principal";
   readonly reason: string;
+  readonly assurance?: Assurance;
+}
+
+/** How sure it must be that it is this person, now. */
+export interface Assurance {
+  /** The digest is signed by the person's own authenticator. */
+  readonly webauthn?: true;
+  /** The session's authentication context class (OpenID Connect `acr`) is this one. */
+  readonly acr?: string;
+  /** The person authenticated at most so long ago (`auth_time`). */
+  readonly maxAgeMs?: number;
 }
 
 /** One voice: a policy evaluated for one principal, a delegation link's rules, the tool's autonomy. Silence is deny. */
@@ -18,6 +33,10 @@ export interface Opinion {
   readonly requirements: readonly Requirement[];
   readonly obligations: readonly JsonObject[];
   readonly why?: string;
+  /** Of a deny: why, as the operation's reason. Default `denied`. */
+  readonly reason?: "denied" | "revoked" | "expired";
+  /** The permission ends no later than this. */
+  readonly endsAt?: Instant;
 }
 
 /** Deny wins, silence is deny, an error is deny; obligations are the union over all voices. */
@@ -30,6 +49,9 @@ export interface Decision {
   readonly requirements: readonly Requirement[];
   readonly obligations: readonly JsonObject[];
   readonly why?: string;
+  readonly reason?: "denied" | "revoked" | "expired";
+  /** The earliest end of what it rests on; absent when only the tool's own lifetime ends it. */
+  readonly endsAt?: Instant;
 }
 
 /** The intersection of all voices. With no voice at all the answer is deny. */
@@ -41,13 +63,25 @@ export function combine(opinions: readonly Opinion[], policyVersion: string, epo
     policies: [...new Set(opinions.flatMap((opinion) => opinion.policies))],
     requirements: opinions.flatMap((opinion) => opinion.requirements),
     obligations: opinions.flatMap((opinion) => opinion.obligations),
+    ...endOf(opinions),
   };
   if (opinions.length === 0) return { ...all, effect: "deny", why: "no policy speaks for this" };
   if (denial !== undefined)
-    return { ...all, effect: "deny", policies: denial.policies, why: denial.why ?? `denied by ${denial.of}` };
+    return {
+      ...all,
+      effect: "deny",
+      policies: denial.policies,
+      why: denial.why ?? `denied by ${denial.of}`,
+      ...(denial.reason === undefined ? {} : { reason: denial.reason }),
+    };
   if (!opinions.some((opinion) => opinion.effect === "review")) return { effect: "allow", ...all };
   const why = all.requirements[0]?.reason;
   return why === undefined ? { ...all, effect: "review" } : { ...all, effect: "review", why };
+}
+
+function endOf(opinions: readonly Opinion[]): Pick<Decision, "endsAt"> {
+  const ends = opinions.flatMap(({ endsAt }) => endsAt ?? []);
+  return ends.length === 0 ? {} : { endsAt: Math.min(...ends) };
 }
 
 /** After a change of authority: does the new decision permit exactly what the old one permitted? */
@@ -66,6 +100,7 @@ export function autonomyOpinion(
       ? "this tool always asks a person"
       : "no fresh drill has shown what this provider does when an answer is lost";
   const requirement: Requirement = {
+    policy: `autonomy.${autonomy}`,
     role: "approver",
     quorum: 1,
     withinMs: 15 * 60_000,

@@ -1,4 +1,4 @@
-import type { TenantId } from "./ids.ts";
+import type { Instant, TenantId } from "./ids.ts";
 import type { Json } from "./json.ts";
 
 /** One step of authority that a parent gave a client. Records live in the ledger; a token only names one. */
@@ -17,7 +17,23 @@ export interface Session {
   /** The agent or service that holds the token. */
   readonly clientId: string;
   readonly roles: readonly string[];
+  /** The chain through which the client got its authority, root first. */
   readonly delegation: readonly DelegationLink[];
+  /** Names the ledger's record that the client acts under, before it is resolved into `delegation`. */
+  readonly delegationId?: string;
+  /** The client acts for itself: no person stands behind it, and policy must say so explicitly. */
+  readonly itself?: true;
+  readonly authentication?: Authentication;
+}
+
+/** How the caller was authenticated. */
+export interface Authentication {
+  /** `console`: the person in a browser session of their own. Approvals are never taken through the client that proposed. */
+  readonly via: "token" | "console";
+  /** When the person last proved who they are (OpenID Connect `auth_time`). */
+  readonly at?: Instant;
+  /** In which way (`acr`). */
+  readonly acr?: string;
 }
 
 export function chainOf(session: Session): Json {

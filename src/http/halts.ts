@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { halt, lift, standing } from "../service/halt.ts";
-import type { Authority } from "../service/ports.ts";
+import type { Authority } from "../service/ledger-port.ts";
 import { haltAnswer } from "../wire/answers.ts";
 import { HaltAnswer, HaltBody, StandingAnswer } from "../wire/authority.ts";
 import { type App, type Door, sessionOf } from "./door.ts";

@@ -2,7 +2,7 @@ import type { OperationId } from "../core/ids.ts";
 import { Problem } from "../core/problem.ts";
 import type { Session } from "../core/session.ts";
 import { seesAll, visible } from "../service/inspect.ts";
-import type { Change } from "../service/ports.ts";
+import type { Change } from "../service/ledger-port.ts";
 import type { Bell } from "./bell.ts";
 import type { Door } from "./door.ts";
 import type { Positions } from "./position.ts";

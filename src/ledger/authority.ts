@@ -4,7 +4,7 @@ import type { Instant, TenantId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Database } from "../database/pool.ts";
 import { type Query, sql, statement } from "../database/sql.ts";
-import type { Authority, Definition, Enrolment } from "../service/ports.ts";
+import type { Authority, Definition, Enrolment } from "../service/ledger-port.ts";
 import { awaitTurn } from "./guard.ts";
 
 /** Raises the epoch and says why, in the commit of whatever else changed. The first statement, so that claims wait for it or it for them. */

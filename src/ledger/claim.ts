@@ -3,7 +3,7 @@ import type { Attempt, Outcome } from "../core/attempt.ts";
 import type { Instant } from "../core/ids.ts";
 import type { Operation } from "../core/operation.ts";
 import type { Database, Transaction } from "../database/pool.ts";
-import type { ClaimAnswer, Claiming, Recording } from "../service/ports.ts";
+import type { ClaimAnswer, Claiming, Recording } from "../service/ledger-port.ts";
 import { lockAuthority } from "./guard.ts";
 import { type ClaimRow, claimQuery, recordQuery } from "./head-sql.ts";
 import { knownOutcome, type LocalClaim, performAll } from "./local.ts";

@@ -1,5 +1,5 @@
 import { type Query, statement } from "../database/sql.ts";
-import type { Opening } from "../service/ports.ts";
+import type { Opening } from "../service/ledger-port.ts";
 import { intentKeyItem, lookalikeItem } from "./opening.ts";
 
 /**

@@ -41,7 +41,7 @@ const CLAIM = `with item as materialized (select * from jsonb_to_recordset($1::j
 /** Writes new heads over their expected revisions, with their events and receipts. What has no row in the answer was moved by somebody else. */
 const RECORD = `with item as materialized (select * from jsonb_to_recordset($1::jsonb) as i(
     ord int, tenant_id text, id uuid, revision int, state text, reason text, attempts jsonb, inquiry jsonb, evidence jsonb, current_version text,
-    attention text, permission jsonb, authorized_ms bigint, expires_ms bigint, due_ms bigint, events jsonb, receipt text, fresh_until_ms bigint)),
+    attention text, permission jsonb, review jsonb, authorized_ms bigint, expires_ms bigint, due_ms bigint, events jsonb, receipt text, fresh_until_ms bigint)),
   ${LOCKED},
   ready as materialized (
     select i.*, clock.at, c.* from locked i cross join clock cross join lateral writ_chain(i.last_n, i.last_hash, clock.at, i.events) c
@@ -50,7 +50,7 @@ const RECORD = `with item as materialized (select * from jsonb_to_recordset($1::
   ${LOGGED},
   moved as (
     update operations o set revision = o.revision + 1, state = r.state, reason = r.reason, attempts = r.attempts, inquiry = r.inquiry,
-      evidence = r.evidence, current_version = r.current_version, attention = r.attention, permission = r.permission,
+      evidence = r.evidence, current_version = r.current_version, attention = r.attention, permission = r.permission, review = r.review,
       authorized_at = writ_at(r.authorized_ms), expires_at = coalesce(writ_at(r.expires_ms), o.expires_at), due_at = writ_at(r.due_ms),
       updated_at = r.at, settled_at = coalesce(o.settled_at, case when r.state in ('succeeded', 'rejected') then r.at end),
       event_count = r.n, event_hash = r.hash

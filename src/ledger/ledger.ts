@@ -12,7 +12,7 @@ import type {
   Opening,
   RecordAnswer,
   Recording,
-} from "../service/ports.ts";
+} from "../service/ledger-port.ts";
 import * as authority from "./authority.ts";
 import { claimBatch, claimLocalBatch } from "./claim.ts";
 import { EffectRefused } from "./local.ts";

@@ -6,7 +6,7 @@ import type { Operation } from "../core/operation.ts";
 import { RolledBack } from "../database/fault.ts";
 import type { Transaction } from "../database/pool.ts";
 import { type Query, type Rows, statement } from "../database/sql.ts";
-import type { Answered, LocalWork, Recording } from "../service/ports.ts";
+import type { Answered, LocalWork, Recording } from "../service/ledger-port.ts";
 
 /** One claimed operation whose effect is about to happen in this very transaction. */
 export interface LocalClaim {

@@ -6,7 +6,7 @@ const CANDIDATE = `ord int, tenant_id text, id uuid, epoch bigint, principal_id 
 
 /** What storing needs to know beside that, whether the effect is still to come or was just performed. */
 const STORED_PART = `state text, reason text, tool text, tool_digest text, provider text, resource text, client_id text, action text, digest text,
-    expected_version text, execute text, note text, permission jsonb, inquiry jsonb, receipt text`;
+    expected_version text, execute text, note text, permission jsonb, review jsonb, inquiry jsonb, receipt text`;
 
 /** Members that an item leaves out are null: what is not sent is not parsed. */
 const OPENING = `item as materialized (select * from jsonb_to_recordset($1::jsonb) as i(${CANDIDATE}, ${STORED_PART},
@@ -79,10 +79,10 @@ const PERFORMED = `ready as materialized (
 
 const STORED = `stored as (
     insert into operations (tenant_id, id, revision, state, reason, tool, tool_digest, provider, resource, principal_id, client_id, intent_key,
-      action, digest, effect_digest, expected_version, compensates, supersedes, execute, note, permission, authorized_at, expires_at, attempts,
+      action, digest, effect_digest, expected_version, compensates, supersedes, execute, note, permission, review, authorized_at, expires_at, attempts,
       inquiry, evidence, current_version, attention, event_count, event_hash, due_at, created_at, updated_at, settled_at)
     select tenant_id, id, 1, state, reason, tool, tool_digest, provider, resource, principal_id, client_id, intent_key,
-      action, digest, effect_digest, expected_version, compensates, supersedes, execute, note, permission, authorized_at, expires_at, attempts,
+      action, digest, effect_digest, expected_version, compensates, supersedes, execute, note, permission, review, authorized_at, expires_at, attempts,
       inquiry, evidence, current_version, attention, event_count, event_hash, due_at, at, stored_at,
       case when state in ('succeeded', 'rejected') then stored_at end
     from ready order by tenant_id, id),

@@ -3,7 +3,7 @@ import type { Outcome } from "../core/attempt.ts";
 import { type Instant, operationIdOf } from "../core/ids.ts";
 import { settled as isSettled, type Operation } from "../core/operation.ts";
 import type { Database, Transaction } from "../database/pool.ts";
-import type { OpenAnswer, Opening, Recording } from "../service/ports.ts";
+import type { OpenAnswer, Opening, Recording } from "../service/ledger-port.ts";
 import { lockAuthority, lockIntents } from "./guard.ts";
 import { knownOutcome, type LocalClaim, performAll } from "./local.ts";
 import { type Admission, admitQuery, openQuery, type Stored, storeQuery } from "./open-sql.ts";

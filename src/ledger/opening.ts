@@ -4,7 +4,8 @@ import { chainEvents } from "../core/event.ts";
 import type { Instant } from "../core/ids.ts";
 import { NO_INQUIRY } from "../core/inquiry.ts";
 import type { Operation } from "../core/operation.ts";
-import type { Opening, Recording } from "../service/ports.ts";
+import type { Review } from "../core/review.ts";
+import type { Opening, Recording } from "../service/ledger-port.ts";
 import { draftsOf, headOf, type Permission, uuidOf } from "./rows.ts";
 
 /** What storing this opening takes. An item leaves out what is null: the other side need not read it. */
@@ -13,6 +14,7 @@ export function openingItem(opening: Opening, ord: number): object {
   // Spreads last, here and below: a member that is added after a leading spread costs Node 20 more than a microsecond.
   return {
     permission: decision.effect === "allow" ? permissionItem(opening) : undefined,
+    review: reviewOf(opening),
     inquiry: NO_INQUIRY,
     claim: claim === undefined ? undefined : { claimId: claim.claimId, worker: claim.worker },
     lease_ms: claim?.leaseMs,
@@ -107,6 +109,12 @@ function permissionItem(opening: Opening): Permission {
   };
 }
 
+function reviewOf({ decision, roles }: Opening): Review | undefined {
+  if (decision.effect !== "review") return undefined;
+  const { requirements, policyVersion, epoch, policies, obligations } = decision;
+  return { requirements, policyVersion, epoch, policies, obligations, roles, approvals: [] };
+}
+
 /** Two openings that share one of these never ride in one batch: a set-based statement would see neither the other's row. */
 export function openingKeys(opening: Opening): readonly string[] {
   const { operation } = opening;
@@ -138,6 +146,7 @@ export function openedOperation(opening: Opening, at: Instant): Operation {
   const expiresAt = at + lastsMs(opening);
   const dueIn = dueInMs(opening);
   const times = { authorizedAt: at, expiresAt };
+  const review = reviewOf(opening);
   return {
     revision: 1,
     expiresAt,
@@ -147,6 +156,7 @@ export function openedOperation(opening: Opening, at: Instant): Operation {
     inquiry: NO_INQUIRY,
     ...(dueIn === undefined ? { settledAt: at } : { dueAt: at + dueIn }),
     ...(decision.effect === "allow" ? { authorization: { ...times, ...permissionItem(opening) } } : {}),
+    ...(review === undefined ? {} : { review }),
     ...operation,
   };
 }

@@ -3,7 +3,7 @@ import { type Instant, type OperationId, operationIdOf, type TenantId, uuidOf } 
 import type { Operation } from "../core/operation.ts";
 import type { Database } from "../database/pool.ts";
 import { sql, statement } from "../database/sql.ts";
-import type { Change, ListQuery, Read } from "../service/ports.ts";
+import type { Change, ListQuery, Read } from "../service/ledger-port.ts";
 import { OPERATION_COLUMNS, type OperationRow, operationOf } from "./rows.ts";
 
 const ONE = `select ${OPERATION_COLUMNS}, writ_ms(writ_clock()) as clock_ms from operations o where o.tenant_id = $1 and o.id = $2`;

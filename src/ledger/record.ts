@@ -3,7 +3,7 @@ import type { Instant } from "../core/ids.ts";
 import type { Operation } from "../core/operation.ts";
 import type { Database } from "../database/pool.ts";
 import { statement } from "../database/sql.ts";
-import type { DueQuery, Read, RecordAnswer, Recording } from "../service/ports.ts";
+import type { DueQuery, Read, RecordAnswer, Recording } from "../service/ledger-port.ts";
 import { type RecordRow, recordQuery } from "./head-sql.ts";
 import { recordedOperation } from "./opening.ts";
 import { draftsOf, headOf, OPERATION_COLUMNS, type OperationRow, operationOf, uuidOf } from "./rows.ts";

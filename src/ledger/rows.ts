@@ -5,11 +5,12 @@ import type { EventDraft } from "../core/event.ts";
 import { type Instant, operationIdOf, type TenantId, uuidOf } from "../core/ids.ts";
 import type { Inquiry } from "../core/inquiry.ts";
 import type { Operation, Progress, Reason, State } from "../core/operation.ts";
+import type { Review } from "../core/review.ts";
 
 /** The columns of `operations` as every statement selects them: times as milliseconds. */
 export const OPERATION_COLUMNS = `o.tenant_id, o.id, o.revision, o.state, o.reason, o.tool, o.tool_digest, o.provider, o.resource,
   o.principal_id, o.client_id, o.intent_key, o.action, o.digest, o.expected_version, o.compensates, o.supersedes, o.execute, o.note,
-  o.permission, writ_ms(o.authorized_at) as authorized_ms, writ_ms(o.expires_at) as expires_ms, o.attempts, o.inquiry, o.evidence,
+  o.permission, o.review, writ_ms(o.authorized_at) as authorized_ms, writ_ms(o.expires_at) as expires_ms, o.attempts, o.inquiry, o.evidence,
   o.current_version, o.attention, writ_ms(o.due_at) as due_ms, writ_ms(o.created_at) as created_ms, writ_ms(o.updated_at) as updated_ms,
   writ_ms(o.settled_at) as settled_ms`;
 
@@ -37,6 +38,7 @@ export interface OperationRow {
   readonly execute: "now" | "later";
   readonly note: string | null;
   readonly permission: Permission | null;
+  readonly review: Review | null;
   readonly authorized_ms: Instant | null;
   readonly expires_ms: Instant;
   readonly attempts: readonly Attempt[];
@@ -82,6 +84,7 @@ export function operationOf(row: OperationRow): Operation {
     ...(row.attention === null ? {} : { attention: row.attention }),
     ...(row.due_ms === null ? {} : { dueAt: row.due_ms }),
     ...(row.settled_ms === null ? {} : { settledAt: row.settled_ms }),
+    ...(row.review === null ? {} : { review: row.review }),
     ...(row.permission === null ? {} : { authorization: authorizationOf(row, row.permission) }),
   };
 }
@@ -117,6 +120,7 @@ export function headOf(progress: Progress): object {
     current_version: progress.currentVersion,
     attention: progress.attention,
     permission: authorization === undefined ? undefined : permissionOf(authorization),
+    review: progress.review,
     authorized_ms: authorization?.authorizedAt,
     expires_ms: authorization?.expiresAt,
   };

@@ -3,7 +3,7 @@ import type { Instant } from "../core/ids.ts";
 import type { Operation, State } from "../core/operation.ts";
 import type { Database, Transaction } from "../database/pool.ts";
 import { statement } from "../database/sql.ts";
-import type { OpenAnswer, Opening } from "../service/ports.ts";
+import type { OpenAnswer, Opening } from "../service/ledger-port.ts";
 import { lockAuthority, lockIntents } from "./guard.ts";
 import { recordQuery } from "./head-sql.ts";
 import { admissionAnswers } from "./open.ts";

@@ -7,9 +7,10 @@ export type RoleTools = Readonly<Record<string, readonly string[]>>;
 
 /** The only policy until the real engine takes its place: a tool allow-list for each role, asked for the principal of a session. */
 export function rolePolicy(roles: RoleTools): PolicyEngine {
+  const version = digestOf("writ.policy.roles.v1", roles as Record<string, string[]>); // readonly in the type only.
   return {
-    version: digestOf("writ.policy.roles.v1", roles as Record<string, string[]>), // readonly in the type only.
-    opinions: ({ session, tool }) => [opinionOf(roles, session.roles, tool.name)],
+    version: () => version,
+    opinions: async ({ session, tool }) => [opinionOf(roles, session.roles, tool.name)],
   };
 }
 

@@ -9,7 +9,8 @@ import { standingOf } from "../core/recovery.ts";
 import { maySend } from "../core/sending.ts";
 import { decide } from "./decide.ts";
 import { type Claimed, performClaimed, settleLocal } from "./execute.ts";
-import type { Authority, Claiming, OfferedTool, Ports } from "./ports.ts";
+import type { Authority, Claiming } from "./ledger-port.ts";
+import type { OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, type Told, workerActor } from "./settle.ts";
 import { sameProvider, sessionOf, subjectOf } from "./standing.ts";
 
@@ -148,7 +149,7 @@ async function decideAgain(
   clock: Instant,
 ): Promise<Checked> {
   const action = thawAction(operation.action);
-  const decision = decide(ports, sessionOf(operation), offered.tool, action, authority);
+  const decision = await decide(ports, sessionOf(operation), offered.tool, action, authority);
   const before = operation.authorization;
   const same =
     before !== undefined && sameAnswer({ effect: "allow", obligations: before.obligations }, decision);

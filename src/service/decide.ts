@@ -5,27 +5,30 @@ import { autonomyOpinion, combine, type Decision } from "../core/policy.ts";
 import { Problem } from "../core/problem.ts";
 import type { Session } from "../core/session.ts";
 import type { Tool } from "../core/tool.ts";
-import type { Authority, AuthorityView, Ledger, Ports } from "./ports.ts";
+import type { Authority, Ledger } from "./ledger-port.ts";
+import type { AuthorityView, Ports } from "./ports.ts";
 
 /** Authority is an intersection, evaluated afresh: every voice must allow, one deny is a deny. */
-export function decide(
+export async function decide(
   ports: Pick<Ports, "policy">,
   session: Session,
   tool: Tool,
   action: Action,
   authority: Authority,
-): Decision {
-  const voices = ports.policy.opinions({
+): Promise<Decision> {
+  const voices = await ports.policy.opinions({
     session,
     tool,
+    authority,
     resource: action.resource,
     arguments: action.arguments,
+    ...(action.expectedVersion === undefined ? {} : { expectedVersion: action.expectedVersion }),
   });
   // No drill has run until drills exist, so "drilled" asks a person.
   const autonomy = autonomyOpinion(tool.autonomy, false);
   return combine(
     voices.length === 0 || autonomy === undefined ? voices : [...voices, autonomy],
-    ports.policy.version,
+    ports.policy.version(authority),
     authority.epoch,
   );
 }

@@ -6,7 +6,8 @@ import type { Instant } from "../core/ids.ts";
 import { type Operation, settled } from "../core/operation.ts";
 import { Problem } from "../core/problem.ts";
 import { firstSentAt, maySend } from "../core/sending.ts";
-import type { Errand, LocalWork, OfferedTool, Ports } from "./ports.ts";
+import type { LocalWork } from "./ledger-port.ts";
+import type { Errand, OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, workerActor } from "./settle.ts";
 
 /** A claim that is ours, with what the gate needs to know about time. */

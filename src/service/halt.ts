@@ -2,7 +2,8 @@ import type { Halt } from "../core/halt.ts";
 import { Problem } from "../core/problem.ts";
 import type { Session } from "../core/session.ts";
 import { requireRole } from "./inspect.ts";
-import type { Authority, Ports } from "./ports.ts";
+import type { Authority } from "./ledger-port.ts";
+import type { Ports } from "./ports.ts";
 
 export interface HaltOrder {
   readonly scope: Halt["scope"];

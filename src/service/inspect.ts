@@ -5,7 +5,8 @@ import { settled } from "../core/operation.ts";
 import { Problem } from "../core/problem.ts";
 import { next, type Plan } from "../core/recovery.ts";
 import type { Session } from "../core/session.ts";
-import type { ListQuery, OfferedTool, Ports, Read } from "./ports.ts";
+import type { ListQuery, Read } from "./ledger-port.ts";
+import type { OfferedTool, Ports } from "./ports.ts";
 import { standingNow } from "./standing.ts";
 
 /** Roles that see every operation of their tenant; everybody else sees their own. */

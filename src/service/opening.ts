@@ -10,7 +10,8 @@ import { receiptClaims } from "../core/receipt.ts";
 import { chainOf, type Session } from "../core/session.ts";
 import { storable } from "../core/storable.ts";
 import { settleLocal } from "./execute.ts";
-import type { ClaimTicket, OfferedTool, Opening, Ports } from "./ports.ts";
+import type { ClaimTicket, Opening } from "./ledger-port.ts";
+import type { OfferedTool, Ports } from "./ports.ts";
 import { recordingOf } from "./settle.ts";
 
 /** Everything the ledger needs to decide and store one proposal, and to claim it when it runs now. */

@@ -8,8 +8,9 @@ import { withDefaults } from "../core/tool.ts";
 import { claimAndExecute } from "./claim.ts";
 import { decide, haltedBy } from "./decide.ts";
 import { type Claimed, performClaimed } from "./execute.ts";
+import type { OpenAnswer, Opening } from "./ledger-port.ts";
 import { openingOf } from "./opening.ts";
-import type { OfferedTool, OpenAnswer, Opening, Ports } from "./ports.ts";
+import type { OfferedTool, Ports } from "./ports.ts";
 
 /** An operation as the caller is answered, and how it came to be that one. `done` resolves when an execution begun here has ended. */
 export interface Proposed {
@@ -41,7 +42,7 @@ export async function propose(ports: Ports, session: Session, asked: Proposal): 
   });
   let authority = await ports.authority.known(session.tenantId);
   for (let tries = 0; tries < DECISIONS_MAX; tries++) {
-    const decision = decide(ports, session, offered.tool, frozen.action, authority);
+    const decision = await decide(ports, session, offered.tool, frozen.action, authority);
     // A refusal is never given on an old view of authority.
     const old = tries === 0 && decision.effect !== "allow";
     if (old || (tries === 0 && authority.halts.length > 0)) {

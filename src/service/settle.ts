@@ -8,7 +8,8 @@ import { advance, type Happening, type Operation, type Progress, settled } from 
 import { receiptClaims } from "../core/receipt.ts";
 import { next, type Standing, standingOf } from "../core/recovery.ts";
 import { storable } from "../core/storable.ts";
-import type { Ports, Recording } from "./ports.ts";
+import type { Recording } from "./ledger-port.ts";
+import type { Ports } from "./ports.ts";
 
 /** Who made something happen, as events tell it. */
 export type Actor = JsonObject;

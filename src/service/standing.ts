@@ -58,7 +58,13 @@ export async function standingNow(
   const authority = await ports.authority.refresh(operation.tenantId);
   if (haltOf(authority.halts, subjectOf(operation)) !== undefined) return { live: false, why: "halted" };
   if (operation.authorization?.epoch === authority.epoch) return { live: true };
-  const decision = decide(ports, sessionOf(operation), offered.tool, thawAction(operation.action), authority);
+  const decision = await decide(
+    ports,
+    sessionOf(operation),
+    offered.tool,
+    thawAction(operation.action),
+    authority,
+  );
   const same = sameAnswer(
     { effect: "allow", obligations: operation.authorization?.obligations ?? [] },
     decision,

@@ -26,6 +26,7 @@ export const BELOW = [
   "./sibling.ts",
   "../core/ids.ts",
   "../service/ports.ts",
+  "../service/ledger-port.ts",
   "../database/sql.ts",
   "node:fs",
   "undici",

@@ -3,7 +3,7 @@ import { proposal } from "../../src/core/proposal.ts";
 import { type Query, statement } from "../../src/database/sql.ts";
 import { claimBatch } from "../../src/ledger/claim.ts";
 import { claimAndExecute } from "../../src/service/claim.ts";
-import type { Claiming } from "../../src/service/ports.ts";
+import type { Claiming } from "../../src/service/ledger-port.ts";
 import { propose } from "../../src/service/propose.ts";
 import { movableClock } from "../support/clock.ts";
 import { broken, flown } from "../support/flown.ts";

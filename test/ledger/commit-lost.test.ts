@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { proposal } from "../../src/core/proposal.ts";
 import { executeLater } from "../../src/service/cancel.ts";
-import type { Ledger, Ports } from "../../src/service/ports.ts";
+import type { Ledger } from "../../src/service/ledger-port.ts";
+import type { Ports } from "../../src/service/ports.ts";
 import { propose } from "../../src/service/propose.ts";
 import { type Cut, type CutProxy, cutProxy } from "../support/cut-proxy.ts";
 import { instance } from "../support/instance.ts";

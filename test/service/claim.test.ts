@@ -3,7 +3,7 @@ import type { Tool } from "../../src/core/tool.ts";
 import { postgresLedger } from "../../src/ledger/ledger.ts";
 import { executeLater } from "../../src/service/cancel.ts";
 import { claimAndExecute } from "../../src/service/claim.ts";
-import type { Ledger } from "../../src/service/ports.ts";
+import type { Ledger } from "../../src/service/ledger-port.ts";
 import { breaking } from "../support/flown.ts";
 import { instance } from "../support/instance.ts";
 import { redeployed } from "../support/redeployed.ts";

@@ -153,10 +153,10 @@ describe("authority that changed since the decision", () => {
   /** A policy that says what it is told to, from one moment to the next. */
   async function governed(options: Parameters<typeof shop>[0] = {}) {
     const now: { voice: Voice } = { voice: { effect: "allow" } };
-    const opinions = (): readonly Opinion[] => [
+    const opinions = async (): Promise<readonly Opinion[]> => [
       { of: "test", policies: ["p"], requirements: [], obligations: [], ...now.voice },
     ];
-    const here = await shop({ ...options, overrides: { policy: { version: "v", opinions } } });
+    const here = await shop({ ...options, overrides: { policy: { version: () => "v", opinions } } });
     const change = async (voice: Voice) => {
       now.voice = voice;
       await here.ledger.raiseEpoch(here.session.tenantId, "a change", "ops");
@@ -164,6 +164,7 @@ describe("authority that changed since the decision", () => {
     return { here, change };
   }
   const asked = {
+    policy: "test.rule",
     role: "approver",
     quorum: 1,
     withinMs: 60_000,

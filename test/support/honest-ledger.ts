@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from "vitest";
 import type { Operation } from "../../src/core/operation.ts";
-import type { Ledger } from "../../src/service/ports.ts";
+import type { Ledger } from "../../src/service/ledger-port.ts";
 
 /**
  * The ledger answers from what it sent, without reading it back. Here each answer is compared with the row of the same revision; a

@@ -4,7 +4,8 @@ import type { Session } from "../../src/core/session.ts";
 import { connect, type Database } from "../../src/database/pool.ts";
 import { type ClosableLedger, LEDGER_BOUNDS, postgresLedger } from "../../src/ledger/ledger.ts";
 import { authorityView } from "../../src/service/decide.ts";
-import type { Claiming, Ledger, Opening, Ports } from "../../src/service/ports.ts";
+import type { Claiming, Ledger, Opening } from "../../src/service/ledger-port.ts";
+import type { Ports } from "../../src/service/ports.ts";
 import { propose } from "../../src/service/propose.ts";
 import type { Rig } from "./rig.ts";
 

@@ -27,6 +27,7 @@ export const BELOW = [
   "../core/ids.ts",
   "../service/ports.ts",
   "../service/ledger-port.ts",
+  "../service/identity-port.ts",
   "../database/sql.ts",
   "node:fs",
   "undici",

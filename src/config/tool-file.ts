@@ -6,6 +6,7 @@ import { variablesIn } from "../core/template.ts";
 import type { ResourceRule, Tool } from "../core/tool.ts";
 import { choiceOf, itemsOf, objectOf, positiveOf, refuse, textOf, type Written } from "../core/written.ts";
 import { contractOf } from "./contract-source.ts";
+import { limitsOf } from "./limit.ts";
 import { flagOf, orDefault, settingsOf, unknownName } from "./member.ts";
 import type { ProviderConfiguration } from "./provider.ts";
 import { TOOL } from "./tool-settings.ts";
@@ -55,6 +56,7 @@ export function toolOf(file: YamlFile, shelf: Shelf): Tool {
     expectedVersion: choiceOf(by("expectedVersion"), ["required", "optional", "none"]),
     ...(statements === undefined ? {} : { sql: statements }),
     contract: terms,
+    ...(given.limits === undefined ? {} : { limits: limitsOf(given.limits, objectOf(input)) }),
     permissionForMs: positiveOf(by("permissionFor")),
     reviewForMs: positiveOf(by("reviewFor")),
     autonomy: choiceOf(by("autonomy"), ["drilled", "allowed", "never"]),

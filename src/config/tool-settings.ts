@@ -71,6 +71,36 @@ export const TOOL = {
     sentence:
       "What the provider guarantees: `presets/NAME`, a file of this folder, or a whole contract. Members beside `from` take the place of the file's.",
   },
+  limits: {
+    takes: "a list",
+    default: null,
+    sentence:
+      "How much may happen in a while: reserved with the first claim, held while the outcome is not known.",
+  },
+  "limits[].count": { takes: "a number", default: null, sentence: "So many operations." },
+  "limits[].sum": {
+    takes: "a JSON Pointer",
+    default: null,
+    sentence: "Or: the sum of this argument, such as `/amount`.",
+  },
+  "limits[].max": { takes: "a number", default: null, sentence: "The most that the sum may be." },
+  "limits[].per": { takes: "a time", default: null, must: true, sentence: "In which time." },
+  "limits[].window": {
+    takes: "sliding or fixed",
+    default: "sliding",
+    sentence:
+      "`sliding`: in any stretch of that time. `fixed`: in each stretch of it since 1970, such as each day of UTC.",
+  },
+  "limits[].by": {
+    takes: "a list of principal, client, resource",
+    default: null,
+    sentence: "Counted apart for each of these; without it, for the whole tenant.",
+  },
+  "limits[].name": {
+    takes: "a text",
+    default: null,
+    sentence: "What a caller is told; made of the rest if absent. What it counted stays with the name.",
+  },
   permissionFor: { takes: "a time", default: "5m", sentence: "How long one permission lives." },
   reviewFor: { takes: "a time", default: "24h", sentence: "How long a proposal waits for people." },
   autonomy: {

@@ -41,6 +41,8 @@ export interface Attempt {
   readonly worker: string;
   readonly claimedAt: Instant;
   readonly leaseUntil: Instant;
+  /** It was counted against limits: what it reserved is given back, or counts, when the operation settles. */
+  readonly limited?: true;
   readonly outcome?: Outcome;
   readonly learnedAt?: Instant;
 }
@@ -51,6 +53,6 @@ export function learn(attempt: Attempt, outcome: Outcome, at: Instant): Attempt 
   // An effect that appeared outweighs any word that there was none.
   const appeared = outcome.kind === "confirmed" && known?.kind !== "confirmed";
   if (known !== undefined && !appeared && (known.kind !== "lost" || outcome.kind === "lost")) return attempt;
-  const { n, claimId, worker, claimedAt, leaseUntil } = attempt;
-  return { n, claimId, worker, claimedAt, leaseUntil, outcome, learnedAt: at };
+  const { outcome: _known, learnedAt: _then, ...claim } = attempt;
+  return { ...claim, outcome, learnedAt: at };
 }

@@ -2,19 +2,29 @@ import type { Instant, OperationId } from "./ids.ts";
 import { type JsonObject, pointed } from "./json.ts";
 import { Problem } from "./problem.ts";
 
-/** How much may happen in a while. Counted apart for each of what it is `per`. */
+/** How much may happen in a while. Counted apart for each combination of what it is `by`; by nothing is for the whole tenant. */
 export interface Limit {
   readonly name: string;
-  readonly per: "tenant" | "principal" | "client" | "resource";
+  readonly by: readonly ("principal" | "client" | "resource")[];
   /** Operations, or the sum of the numbers at this JSON Pointer (RFC 6901) of their arguments. */
   readonly of: "operations" | { readonly sum: string };
   readonly max: number;
   readonly window: LimitWindow;
 }
-/** `sliding`: in any stretch of that length. `fixed`: in each stretch between two multiples of it since 1970. */
-export interface LimitWindow {
-  readonly kind: "sliding" | "fixed";
-  readonly forMs: number;
+/** `sliding`: in any stretch of that length. `fixed`: in each stretch between two multiples of it since 1970. `ever`: all in all. */
+export type LimitWindow =
+  | { readonly kind: "sliding" | "fixed"; readonly forMs: number }
+  | { readonly kind: "ever" };
+
+/** What one operation takes of one room. */
+export interface Draw {
+  /** Names the limit to people. */
+  readonly name: string;
+  /** What shares the limit, within its tenant. */
+  readonly room: string;
+  readonly amount: number;
+  readonly max: number;
+  readonly window: LimitWindow;
 }
 
 /** What one operation takes of a limit: one reservation, from its first claim on, however often it is attempted. */
@@ -81,21 +91,42 @@ export function amountOf(limit: Limit, args: JsonObject): number {
   );
 }
 
-/** Who shares the room: the name of one of what the limit is `per`, within its tenant. */
-export function sharerOf(
-  limit: Limit,
-  operation: { readonly principalId: string; readonly clientId: string; readonly resource: string },
+/** All that an operation of a tool with these limits draws. Throws `invalid` like `amountOf`. */
+export function drawsOf(
+  limits: readonly Limit[],
+  operation: {
+    readonly tool: string;
+    readonly principalId: string;
+    readonly clientId: string;
+    readonly resource: string;
+    readonly arguments: JsonObject;
+  },
+): readonly Draw[] {
+  return limits.map((limit) => ({
+    name: limit.name,
+    room: roomOf(limit, operation),
+    amount: amountOf(limit, operation.arguments),
+    max: limit.max,
+    window: limit.window,
+  }));
+}
+
+function roomOf(
+  { name, by }: Limit,
+  operation: {
+    readonly tool: string;
+    readonly principalId: string;
+    readonly clientId: string;
+    readonly resource: string;
+  },
 ): string {
-  switch (limit.per) {
-    case "tenant":
-      return "";
-    case "principal":
-      return operation.principalId;
-    case "client":
-      return operation.clientId;
-    case "resource":
-      return operation.resource;
-  }
+  const sharer = {
+    principal: operation.principalId,
+    client: operation.clientId,
+    resource: operation.resource,
+  };
+  // As JSON, so that no name can be written to look like two.
+  return JSON.stringify([operation.tool, name, ...by.map((one) => [one, sharer[one]])]);
 }
 
 function fits(limit: Limit, held: readonly Reservation[], amount: number, at: Instant): boolean {
@@ -104,8 +135,9 @@ function fits(limit: Limit, held: readonly Reservation[], amount: number, at: In
 }
 
 /** From when on a reservation does not count any more. An effect happened at the latest when it was known: it counts as if then. */
-function endOf({ kind, forMs }: LimitWindow, { settledAt }: Reservation): Instant | undefined {
-  if (settledAt === undefined) return undefined;
+function endOf(window: LimitWindow, { settledAt }: Reservation): Instant | undefined {
+  if (settledAt === undefined || window.kind === "ever") return undefined;
+  const { kind, forMs } = window;
   return kind === "sliding" ? settledAt + forMs : (Math.floor(settledAt / forMs) + 1) * forMs;
 }
 

@@ -1,6 +1,7 @@
 import { type Contract, contractValue } from "./contract.ts";
 import { digestOf } from "./digest.ts";
 import type { Json, JsonObject } from "./json.ts";
+import type { Limit } from "./limits.ts";
 
 /** Where the resource's id stands: literal text and `{argument}` segments. */
 export interface ResourceRule {
@@ -22,6 +23,8 @@ export interface Tool {
   /** Connector-specific: what "perform" and "read" mean on a database. */
   readonly sql?: { readonly perform: string; readonly read?: string };
   readonly contract: Contract;
+  /** Reserved with the first claim of each operation. */
+  readonly limits?: readonly Limit[];
   /** How long one permission lives, in milliseconds. */
   readonly permissionForMs: number;
   /** How long a proposal waits for people, in milliseconds. */

@@ -3,10 +3,13 @@ import type { Attempt, Outcome } from "../core/attempt.ts";
 import type { Instant } from "../core/ids.ts";
 import type { Operation } from "../core/operation.ts";
 import type { Database, Transaction } from "../database/pool.ts";
-import type { ClaimAnswer, Claiming, Recording } from "../service/ledger-port.ts";
+import type { Rows } from "../database/sql.ts";
+import type { ClaimAnswer, Claiming, LimitReached, Recording } from "../service/ledger-port.ts";
 import { lockAuthority } from "./guard.ts";
 import { type ClaimRow, claimQuery, recordQuery } from "./head-sql.ts";
+import { fullRooms, reserveQueries, settleReservations } from "./limits.ts";
 import { knownOutcome, type LocalClaim, performAll } from "./local.ts";
+import { claimPart } from "./opening.ts";
 import { recordAnswers, recordingItem } from "./record.ts";
 import { draftsOf, permissionOf, uuidOf } from "./rows.ts";
 
@@ -16,7 +19,7 @@ export async function claimBatch(
   claimings: readonly Claiming[],
 ): Promise<readonly ClaimAnswer[]> {
   const answers = await database.flight(claimQueries(claimings));
-  return claimAnswers(claimings, answers.at(-1)?.rows);
+  return claimAnswers(claimings, answers);
 }
 
 /** Claims, performs and settles in one transaction: effects in our own database. */
@@ -40,7 +43,7 @@ async function performBatch(
 ): Promise<readonly ClaimAnswer[]> {
   return database.transaction(async (tx) => {
     const locked = await tx.all(claimQueries(claimings));
-    const answers = claimAnswers(claimings, locked.at(-1)?.rows);
+    const answers = claimAnswers(claimings, locked);
     const claims = answers.flatMap((answer, index) => localClaim(answer, claimings[index]));
     const recordings =
       known === undefined
@@ -72,7 +75,7 @@ async function finish(
     await tx.finish([]);
     return [];
   }
-  const [rows] = await tx.finish([recordQuery(JSON.stringify(items))]);
+  const [rows] = await tx.finish([recordQuery(JSON.stringify(items)), ...settleReservations(recordings)]);
   return recordAnswers(recordings, rows?.rows).map((answer) => {
     assert(answer.kind === "recorded", "a row that this transaction claimed is at the revision that it gave");
     return answer.operation;
@@ -86,7 +89,16 @@ function localClaim(answer: ClaimAnswer, claiming: Claiming | undefined): readon
 
 function claimQueries(claimings: readonly Claiming[]) {
   const items = JSON.stringify(claimings.map(claimItem));
-  return [lockAuthority(claimings.map((claiming) => claiming.operation.tenantId)), claimQuery(items)];
+  const drawings = claimings.flatMap(({ operation, epoch, ticket }, ord) =>
+    ticket.draws === undefined
+      ? []
+      : [{ ord, operation, draws: ticket.draws, expects: { revision: operation.revision, epoch } }],
+  );
+  return [
+    lockAuthority(claimings.map((claiming) => claiming.operation.tenantId)),
+    ...reserveQueries(drawings),
+    claimQuery(items),
+  ];
 }
 
 function claimItem(claiming: Claiming, ord: number): object {
@@ -97,18 +109,21 @@ function claimItem(claiming: Claiming, ord: number): object {
     id: uuidOf(operation.id),
     revision: operation.revision,
     epoch: claiming.epoch,
-    claim: { claimId: ticket.claimId, worker: ticket.worker },
+    claim: claimPart(ticket),
     lease_ms: ticket.leaseMs,
     permission: operation.authorization === undefined ? undefined : permissionOf(operation.authorization),
+    draws: ticket.draws?.length,
     events: draftsOf(claiming.events),
   };
 }
 
 function claimAnswers(
   claimings: readonly Claiming[],
-  rows: readonly unknown[] | undefined,
+  answers: readonly Rows<unknown>[],
 ): readonly ClaimAnswer[] {
-  const found = (rows ?? []) as readonly ClaimRow[]; // The columns of CLAIM's last select.
+  const found = (answers.at(-1)?.rows ?? []) as readonly ClaimRow[]; // The columns of CLAIM's last select.
+  const limited = found.some(({ verdict }) => verdict === "limit_reached");
+  const full = limited ? fullRooms(answers.at(-2)) : new Map<number, LimitReached>();
   const judged = new Map(found.map((row) => [row.ord, row]));
   return claimings.map((claiming, ord) => {
     const row = judged.get(ord);
@@ -124,6 +139,8 @@ function claimAnswers(
         return { kind: "expired", clock: row.at_ms };
       case "stale_authority":
         return { kind: "stale_authority", epoch: row.epoch };
+      case "limit_reached":
+        return full.get(ord) ?? { kind: "limit_reached", limit: "", clock: row.at_ms };
     }
   });
 }
@@ -132,8 +149,7 @@ function claimedOperation(claiming: Claiming, revision: number, at: Instant): Op
   const { operation, ticket } = claiming;
   const attempt: Attempt = {
     n: operation.attempts.length + 1,
-    claimId: ticket.claimId,
-    worker: ticket.worker,
+    ...claimPart(ticket),
     claimedAt: at,
     leaseUntil: at + ticket.leaseMs,
   };

@@ -15,15 +15,20 @@ const LOGGED = `logged as (
 
 /** Moves to executing over the expected revision and under the expected epoch, numbers the attempt, grants the lease. What has no row in the answer was moved by somebody else. */
 const CLAIM = `with item as materialized (select * from jsonb_to_recordset($1::jsonb) as i(
-    ord int, tenant_id text, id uuid, revision int, epoch bigint, claim jsonb, lease_ms bigint, permission jsonb, events jsonb)),
+    ord int, tenant_id text, id uuid, revision int, epoch bigint, claim jsonb, lease_ms bigint, permission jsonb, draws int, events jsonb)),
   ${LOCKED},
   judged as materialized (
     select i.*, clock.at, a.epoch as epoch_now,
       case when a.epoch is distinct from i.epoch then 'stale_authority'
            when i.expires_now <= clock.at then 'expired'
+           when i.draws > (select count(*) from reservations r where r.tenant_id = i.tenant_id and r.operation_id = i.id) then 'limit_reached'
            else 'claimed' end as verdict
     from locked i cross join clock left join authority a on a.tenant_id = i.tenant_id
     where i.revision_now = i.revision),
+  -- What was reserved a statement ago for a claim that is not made, unless an earlier claim holds it.
+  given_back as (
+    delete from reservations r using judged j
+    where j.draws is not null and j.verdict <> 'claimed' and j.tried = 0 and r.tenant_id = j.tenant_id and r.operation_id = j.id),
   ready as materialized (
     select j.*, c.* from judged j cross join lateral writ_chain(j.last_n, j.last_hash, j.at, j.events) c where j.verdict = 'claimed'),
   ${LOGGED},
@@ -63,7 +68,7 @@ const RECORD = `with item as materialized (select * from jsonb_to_recordset($1::
 
 export interface ClaimRow {
   readonly ord: number;
-  readonly verdict: "claimed" | "stale_authority" | "expired";
+  readonly verdict: "claimed" | "stale_authority" | "expired" | "limit_reached";
   readonly revision: number | null;
   readonly epoch: number;
   readonly at_ms: number;

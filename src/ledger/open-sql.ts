@@ -2,7 +2,7 @@ import { type Query, statement } from "../database/sql.ts";
 
 /** What deciding needs to know. */
 const CANDIDATE = `ord int, tenant_id text, id uuid, epoch bigint, principal_id text, intent_key text, proposal_digest text, content_digest text,
-    effect_digest text, scope text, compensates uuid, supersedes uuid`;
+    effect_digest text, scope text, compensates uuid, supersedes uuid, draws int`;
 
 /** What storing needs to know beside that, whether the effect is still to come or was just performed. */
 const STORED_PART = `state text, reason text, tool text, tool_digest text, provider text, resource text, client_id text, action text, digest text,
@@ -32,6 +32,7 @@ const ADMITTED = `admitted as materialized (
         when twin.id is not null and twin.settled then 'looks_the_same'
         when twin.id is not null and twin.principal_id = i.principal_id then 'joined'
         when twin.id is not null then 'equal_effect_in_doubt'
+        when i.draws > (select count(*) from reservations r where r.tenant_id = i.tenant_id and r.operation_id = i.id) then 'limit_reached'
         else 'open'
       end as verdict,
       case when k.operation_id <> i.id then k.operation_id
@@ -90,8 +91,11 @@ const STORED = `stored as (
     insert into receipts (tenant_id, operation_id, jws, at)
     select tenant_id, id, receipt, stored_at from ready where receipt is not null order by tenant_id, id)`;
 
-/** Nothing of a refused proposal stays: its key was taken by the lock a statement ago. */
-const RELEASED = `released as (
+/** Nothing of a refused proposal stays: its key was taken by the lock, and its room in the limits reserved, a statement ago. */
+const RELEASED = `given_back as (
+    delete from reservations r using admitted a
+    where a.draws is not null and a.verdict not in ('open', 'mine') and r.tenant_id = a.tenant_id and r.operation_id = a.id),
+  released as (
     delete from intent_keys k using admitted a
     where a.verdict not in ('open', 'mine') and k.tenant_id = a.tenant_id and k.principal_id = a.principal_id
       and k.intent_key = a.intent_key and k.operation_id = a.id)`;
@@ -119,7 +123,8 @@ export interface Admission {
     | "not_settled"
     | "looks_the_same"
     | "joined"
-    | "equal_effect_in_doubt";
+    | "equal_effect_in_doubt"
+    | "limit_reached";
   readonly other: string | null;
   readonly epoch: number;
   /** The moment the item's times count from. */

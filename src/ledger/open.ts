@@ -3,8 +3,10 @@ import type { Outcome } from "../core/attempt.ts";
 import { type Instant, operationIdOf } from "../core/ids.ts";
 import { settled as isSettled, type Operation } from "../core/operation.ts";
 import type { Database, Transaction } from "../database/pool.ts";
-import type { OpenAnswer, Opening, Recording } from "../service/ledger-port.ts";
+import type { Query, Rows } from "../database/sql.ts";
+import type { LimitReached, OpenAnswer, Opening, Recording } from "../service/ledger-port.ts";
 import { lockAuthority, lockIntents } from "./guard.ts";
+import { fullRooms, reserveQueries, settleReservations } from "./limits.ts";
 import { knownOutcome, type LocalClaim, performAll } from "./local.ts";
 import { type Admission, admitQuery, openQuery, type Stored, storeQuery } from "./open-sql.ts";
 import { candidateItem, openedOperation, openingItem, recordedOperation, settledItem } from "./opening.ts";
@@ -16,11 +18,10 @@ export async function openBatch(
   openings: readonly Opening[],
 ): Promise<readonly (OpenAnswer | Error)[]> {
   const answers = await database.flight([
-    lockAuthority(tenantsOf(openings)),
-    ...lockIntents(openings),
+    ...lockQueries(openings),
     openQuery(JSON.stringify(openings.map(openingItem))),
   ]);
-  return admissionAnswers(database, openings, (answers.at(-1)?.rows ?? []) as readonly Admission[]);
+  return admissionAnswers(database, openings, admittedBy(answers));
 }
 
 /** The same for effects in our own database: admitted, performed and settled in one transaction. */
@@ -45,9 +46,9 @@ async function performBatch(
 ): Promise<readonly (OpenAnswer | Error)[]> {
   const settled = new Map<number, Recording>();
   let storedAt = new Map<number, Instant>();
-  const rows = await database.transaction(async (tx) => {
+  const admitted = await database.transaction(async (tx) => {
     const admissions = await admit(tx, openings);
-    const claims = claimsOf(openings, admissions);
+    const claims = claimsOf(openings, admissions.rows);
     const recordings =
       known === undefined
         ? await performAll(tx, [...claims.values()])
@@ -62,16 +63,34 @@ async function performBatch(
     assert(recording !== undefined, "what was stored was settled");
     stored.set(ord, recordedOperation(recording, 1, at, isSettled(recording.progress) ? at : null));
   }
-  return admissionAnswers(database, openings, rows, stored);
+  return admissionAnswers(database, openings, admitted, stored);
 }
 
-async function admit(tx: Transaction, openings: readonly Opening[]): Promise<readonly Admission[]> {
-  const answers = await tx.all([
-    lockAuthority(tenantsOf(openings)),
-    ...lockIntents(openings),
-    admitQuery(JSON.stringify(openings.map(candidateItem))),
-  ]);
-  return (answers.at(-1)?.rows ?? []) as readonly Admission[];
+async function admit(tx: Transaction, openings: readonly Opening[]): Promise<Admitted> {
+  return admittedBy(
+    await tx.all([...lockQueries(openings), admitQuery(JSON.stringify(openings.map(candidateItem)))]),
+  );
+}
+
+/** What decides about the items, and which of them met a full room. */
+interface Admitted {
+  readonly rows: readonly Admission[];
+  readonly full: ReadonlyMap<number, LimitReached>;
+}
+
+/** The locks of one batch, in their order; the last of them reserves, where anything is limited. */
+function lockQueries(openings: readonly Opening[]): readonly Query[] {
+  const drawings = openings.flatMap(({ operation, claim }, ord) =>
+    claim?.draws === undefined ? [] : [{ ord, operation, draws: claim.draws }],
+  );
+  return [lockAuthority(tenantsOf(openings)), ...lockIntents(openings), ...reserveQueries(drawings)];
+}
+
+/** The last statement decided; the one before it reserved, if anything was drawn. */
+function admittedBy(answers: readonly Rows<unknown>[]): Admitted {
+  const rows = (answers.at(-1)?.rows ?? []) as readonly Admission[]; // The columns of VERDICTS.
+  const limited = rows.some(({ verdict }) => verdict === "limit_reached");
+  return { rows, full: limited ? fullRooms(answers.at(-2)) : new Map() };
 }
 
 async function store(
@@ -97,7 +116,10 @@ async function store(
     items.push(settling.item);
     events.push(...settling.events);
   }
-  const [stored] = await tx.finish([storeQuery(JSON.stringify(items), JSON.stringify(events))]);
+  const [stored] = await tx.finish([
+    storeQuery(JSON.stringify(items), JSON.stringify(events)),
+    ...settleReservations([...settled.values()]),
+  ]);
   const rows = (stored?.rows ?? []) as readonly Stored[]; // STORE's own columns.
   return new Map(rows.map((row) => [row.ord, row.stored_ms]));
 }
@@ -127,7 +149,7 @@ function tenantsOf(openings: readonly Opening[]): readonly string[] {
 export async function admissionAnswers(
   database: Database,
   openings: readonly Opening[],
-  admissions: readonly Admission[],
+  { rows: admissions, full }: Admitted,
   stored: ReadonlyMap<number, Operation> = new Map(),
 ): Promise<readonly (OpenAnswer | Error)[]> {
   assert(admissions.length === openings.length, "every opening is answered");
@@ -136,6 +158,8 @@ export async function admissionAnswers(
   return admissions.map((admission) => {
     const opening = openings[admission.ord];
     assert(opening !== undefined, "an answer belongs to an opening of this batch");
+    const reached = full.get(admission.ord);
+    if (admission.verdict === "limit_reached" && reached !== undefined) return reached;
     return answerOf(admission, opening, known, stored.get(admission.ord));
   });
 }
@@ -183,5 +207,8 @@ function answerOf(
     case "key_reused":
     case "not_settled":
       return { kind: admission.verdict };
+    case "limit_reached":
+      // A room that another item of this very batch filled a moment ago.
+      return { kind: "limit_reached", limit: "", clock: admission.at_ms };
   }
 }

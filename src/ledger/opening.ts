@@ -5,7 +5,7 @@ import type { Instant } from "../core/ids.ts";
 import { NO_INQUIRY } from "../core/inquiry.ts";
 import type { Operation } from "../core/operation.ts";
 import type { Review } from "../core/review.ts";
-import type { Opening, Recording } from "../service/ledger-port.ts";
+import type { ClaimTicket, Opening, Recording } from "../service/ledger-port.ts";
 import { draftsOf, headOf, type Permission, uuidOf } from "./rows.ts";
 
 /** What storing this opening takes. An item leaves out what is null: the other side need not read it. */
@@ -16,7 +16,7 @@ export function openingItem(opening: Opening, ord: number): object {
     permission: decision.effect === "allow" ? permissionItem(opening) : undefined,
     review: reviewOf(opening),
     inquiry: NO_INQUIRY,
-    claim: claim === undefined ? undefined : { claimId: claim.claimId, worker: claim.worker },
+    claim: claim === undefined ? undefined : claimPart(claim),
     lease_ms: claim?.leaseMs,
     lasts_ms: lastsMs(opening),
     due_in_ms: dueInMs(opening),
@@ -25,6 +25,15 @@ export function openingItem(opening: Opening, ord: number): object {
     ...candidateItem(opening, ord),
     ...storedItem(opening),
   };
+}
+
+/** What a claim leaves on its attempt beside its times. */
+export function claimPart({
+  claimId,
+  worker,
+  draws,
+}: ClaimTicket): Pick<Attempt, "claimId" | "worker" | "limited"> {
+  return draws === undefined ? { claimId, worker } : { claimId, worker, limited: true };
 }
 
 /** What deciding whether it may be stored takes. */
@@ -43,6 +52,7 @@ export function candidateItem(opening: Opening, ord: number): object {
     scope: lookalikeScope(opening),
     compensates: operation.compensates === undefined ? undefined : uuidOf(operation.compensates),
     supersedes: operation.supersedes === undefined ? undefined : uuidOf(operation.supersedes),
+    draws: opening.claim?.draws?.length,
   };
 }
 
@@ -137,8 +147,7 @@ export function openedOperation(opening: Opening, at: Instant): Operation {
       : [
           {
             n: 1,
-            claimId: claim.claimId,
-            worker: claim.worker,
+            ...claimPart(claim),
             claimedAt: at,
             leaseUntil: at + claim.leaseMs,
           },

@@ -5,6 +5,7 @@ import type { Database } from "../database/pool.ts";
 import { statement } from "../database/sql.ts";
 import type { DueQuery, Read, RecordAnswer, Recording } from "../service/ledger-port.ts";
 import { type RecordRow, recordQuery } from "./head-sql.ts";
+import { settleReservations } from "./limits.ts";
 import { recordedOperation } from "./opening.ts";
 import { draftsOf, headOf, OPERATION_COLUMNS, type OperationRow, operationOf, uuidOf } from "./rows.ts";
 
@@ -14,7 +15,7 @@ export async function recordBatch(
   recordings: readonly Recording[],
 ): Promise<readonly RecordAnswer[]> {
   const items = JSON.stringify(recordings.map((recording, ord) => recordingItem(recording, ord, undefined)));
-  const [rows] = await database.flight([recordQuery(items)]);
+  const [rows] = await database.flight([recordQuery(items), ...settleReservations(recordings)]);
   return recordAnswers(recordings, rows?.rows);
 }
 

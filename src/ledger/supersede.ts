@@ -6,6 +6,7 @@ import { statement } from "../database/sql.ts";
 import type { OpenAnswer, Opening } from "../service/ledger-port.ts";
 import { lockAuthority, lockIntents } from "./guard.ts";
 import { recordQuery } from "./head-sql.ts";
+import { settleReservations } from "./limits.ts";
 import { admissionAnswers } from "./open.ts";
 import { type Admission, openQuery } from "./open-sql.ts";
 import { openingItem } from "./opening.ts";
@@ -36,7 +37,7 @@ export async function openSuperseding(database: Database, opening: Opening): Pro
     if (error.answer !== "later") return error.answer;
     admissions = error.admissions;
   }
-  const [answer] = await admissionAnswers(database, [opening], admissions);
+  const [answer] = await admissionAnswers(database, [opening], { rows: admissions, full: new Map() });
   assert(answer !== undefined, "one opening has one answer");
   return answer;
 }
@@ -52,7 +53,8 @@ async function replace(tx: Transaction, opening: Opening): Promise<readonly Admi
   if (admissions[0]?.verdict !== "open") throw new Abandoned("later", admissions);
   if (recording === undefined)
     throw new Abandoned({ kind: "not_cancellable", state: visibleState(old?.operation) });
-  await tx.finish([recordQuery(JSON.stringify([recordingItem(recording, 0, undefined)]))]);
+  const cancelled = JSON.stringify([recordingItem(recording, 0, undefined)]);
+  await tx.finish([recordQuery(cancelled), ...settleReservations([recording])]);
   return admissions;
 }
 

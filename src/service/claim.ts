@@ -10,6 +10,7 @@ import { maySend } from "../core/sending.ts";
 import { decide } from "./decide.ts";
 import { type Claimed, performClaimed, settleLocal } from "./execute.ts";
 import type { Authority, Claiming } from "./ledger-port.ts";
+import { drawing } from "./opening.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, type Told, workerActor } from "./settle.ts";
 import { sameProvider, sessionOf, subjectOf } from "./standing.ts";
@@ -54,6 +55,11 @@ export async function claimAndExecute(ports: Ports, operation: Operation, clock:
       case "expired":
         clock = answer.clock;
         break;
+      case "limit_reached": {
+        const why = `the limit "${answer.limit}" has no room`;
+        const { operation: waiting } = await wait(ports, current, answer.clock, why, answer.retryAt);
+        return { operation: waiting, halted: why };
+      }
       case "stale_authority":
         authority = await ports.authority.refresh(current.tenantId);
         break;
@@ -200,11 +206,14 @@ async function record(
   return { kind: "ended", operation: now, why: told.happening.type };
 }
 
-async function wait(ports: Ports, operation: Operation, clock: Instant, why: string): Promise<Checked> {
-  await ports.ledger.postpone(
-    operation,
-    Math.min(clock + HALTED_AGAIN_MS, Math.max(clock, operation.expiresAt)),
-  );
+async function wait(
+  ports: Ports,
+  operation: Operation,
+  clock: Instant,
+  why: string,
+  until: Instant = clock + HALTED_AGAIN_MS,
+): Promise<Checked> {
+  await ports.ledger.postpone(operation, Math.min(until, Math.max(clock, operation.expiresAt)));
   return { kind: "halted", operation, why };
 }
 
@@ -215,6 +224,7 @@ function claimingOf(ports: Ports, checked: Extract<Checked, { kind: "claim" }>):
     claimId: ports.entropy.uuid4() as ClaimId,
     worker: ports.worker,
     leaseMs: contract.leaseMs,
+    ...drawing(offered.tool, thawAction(operation.action), operation.resource),
   };
   const authorization = authorizationNow(operation, decided, epoch);
   const local = offered.connector.localEffect;

@@ -3,6 +3,7 @@ import type { EventDraft, StoredEvent } from "../core/event.ts";
 import type { Halt } from "../core/halt.ts";
 import type { ClaimId, Instant, OperationId, TenantId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { Draw } from "../core/limits.ts";
 import type { NewOperation, Operation, Progress, State } from "../core/operation.ts";
 import type { Decision } from "../core/policy.ts";
 import type { Tool } from "../core/tool.ts";
@@ -57,6 +58,8 @@ export interface ClaimTicket {
   readonly claimId: ClaimId;
   readonly worker: string;
   readonly leaseMs: number;
+  /** Reserved in the same commit, all or nothing: without room there is no claim. Absent where nothing limits it. */
+  readonly draws?: readonly Draw[];
 }
 
 /** Present when the claim, the effect and the receipt are one commit. `settle` must be pure. */
@@ -93,7 +96,16 @@ export type OpenAnswer =
   | { readonly kind: "looks_the_same" | "equal_effect_in_doubt"; readonly other?: OperationId }
   | { readonly kind: "not_cancellable"; readonly state: State | undefined }
   | { readonly kind: "not_settled" | "already_compensated" }
+  | LimitReached
   | { readonly kind: "stale_authority"; readonly epoch: number };
+
+/** `retryAt`: when there is room again; absent when time alone makes none. */
+export interface LimitReached {
+  readonly kind: "limit_reached";
+  readonly limit: string;
+  readonly clock: Instant;
+  readonly retryAt?: Instant;
+}
 
 export interface Claiming {
   readonly operation: Operation;
@@ -108,6 +120,7 @@ export type ClaimAnswer =
   /** Somebody moved it first, or it is not there. */
   | { readonly kind: "changed" }
   | { readonly kind: "expired"; readonly clock: Instant }
+  | LimitReached
   | { readonly kind: "stale_authority"; readonly epoch: number };
 
 export type RecordAnswer =

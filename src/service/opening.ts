@@ -1,14 +1,16 @@
-import type { FrozenAction } from "../core/action.ts";
+import type { Action, FrozenAction } from "../core/action.ts";
 import type { EventDraft } from "../core/event.ts";
 import type { ClaimId } from "../core/ids.ts";
 import { NO_INQUIRY } from "../core/inquiry.ts";
 import type { JsonObject } from "../core/json.ts";
+import { drawsOf } from "../core/limits.ts";
 import type { NewOperation } from "../core/operation.ts";
 import type { Decision } from "../core/policy.ts";
 import { type Proposal, proposalDigest } from "../core/proposal.ts";
 import { receiptClaims } from "../core/receipt.ts";
 import { chainOf, type Session } from "../core/session.ts";
 import { storable } from "../core/storable.ts";
+import type { Tool } from "../core/tool.ts";
 import { settleLocal } from "./execute.ts";
 import type { ClaimTicket, Opening } from "./ledger-port.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
@@ -57,6 +59,7 @@ export function openingOf(
     claimId: ports.entropy.uuid4() as ClaimId,
     worker: ports.worker,
     leaseMs: tool.contract.leaseMs,
+    ...drawing(tool, frozen.action, operation.resource),
   };
   return {
     operation,
@@ -78,6 +81,18 @@ export function openingOf(
       ? {}
       : { supersede: superseded(ports, session, frozen.action.operationId, offered) }),
   };
+}
+
+/** What its first claim reserves of the tool's limits, in the claim's own commit. */
+export function drawing(tool: Tool, action: Action, resource: string): Pick<ClaimTicket, "draws"> {
+  const draws = drawsOf(tool.limits ?? [], {
+    tool: tool.name,
+    principalId: action.principalId,
+    clientId: action.clientId,
+    resource,
+    arguments: action.arguments,
+  });
+  return draws.length === 0 ? {} : { draws };
 }
 
 function openingEvents(

@@ -20,6 +20,8 @@ export interface Proposed {
 }
 
 const DECISIONS_MAX = 4;
+/** When to ask again about a room that only an outcome can make, not time. */
+const LIMIT_AGAIN_MS = 60_000;
 
 /** From a claim to an operation: normalize, decide, store, and execute when it is allowed now. The only way in. */
 export async function propose(ports: Ports, session: Session, asked: Proposal): Promise<Proposed> {
@@ -143,6 +145,11 @@ function refusal(answer: Exclude<OpenAnswer, { kind: "opened" | "replayed" | "jo
       });
     case "already_compensated":
       return new Problem("not_settled", "that operation already has a compensation", { at: "/compensates" });
+    case "limit_reached":
+      return new Problem("limit_exceeded", `the limit "${answer.limit}" has no room for this now`, {
+        retryAfterMs: answer.retryAt === undefined ? LIMIT_AGAIN_MS : answer.retryAt - answer.clock,
+        next: "Nothing was stored. Send it again when there is room, with the same key.",
+      });
     case "stale_authority":
       return new Problem("overloaded", "authority changed while deciding", { retryAfterMs: 1000 });
   }

@@ -139,9 +139,29 @@ test.each<[string, Readonly<Record<string, string>>, string]>([
     "tools/stock.yaml:16:1: write a number and a unit",
   ],
   [
-    "limits, which nobody keeps yet",
-    tool((text) => `${text}limits: []\n`),
-    'tools/stock.yaml:16:1: "limits" is not known here',
+    "a limit that counts nothing",
+    tool((text) => `${text}limits: [{ per: 1h }]\n`),
+    "tools/stock.yaml:16:10: write either count, how many operations, or sum with max",
+  ],
+  [
+    "a sum without a maximum",
+    tool((text) => `${text}limits: [{ sum: /available, per: 1h }]\n`),
+    'tools/stock.yaml:16:10: a sum has its "max" beside it',
+  ],
+  [
+    "a sum of a text",
+    tool((text) => `${text}limits: [{ sum: /item, max: 5, per: 1h }]\n`),
+    'tools/stock.yaml:16:12: "item" is summed, so it must be of type integer or number',
+  ],
+  [
+    "a limit by nothing known",
+    tool((text) => `${text}limits: [{ count: 5, per: 1h, by: [team] }]\n`),
+    "tools/stock.yaml:16:36: write one of principal, client, resource",
+  ],
+  [
+    "two limits of one name",
+    tool((text) => `${text}limits: [{ count: 5, per: 1h }, { count: 9, per: 1h }]\n`),
+    'tools/stock.yaml:16:33: another limit is "operations per 1h" too',
   ],
   [
     "no statements for a table",

@@ -3,18 +3,17 @@ import { describe, expect, test } from "vitest";
 import { type OperationId, operationIdOf } from "../../src/core/ids.ts";
 import {
   amountOf,
+  drawsOf,
   type Limit,
-  type LimitWindow,
   type Reservation,
   reserve,
   settleReservation,
-  sharerOf,
 } from "../../src/core/limits.ts";
 
 const HOUR = 3_600_000;
-const limitOf = (max: number, kind: LimitWindow["kind"] = "sliding"): Limit => ({
+const limitOf = (max: number, kind: "sliding" | "fixed" = "sliding"): Limit => ({
   name: "orders",
-  per: "tenant",
+  by: [],
   of: "operations",
   max,
   window: { kind, forMs: HOUR },
@@ -105,13 +104,27 @@ describe("a limit", () => {
       expect(() => amountOf(limit, args)).toThrow(/needs a number that is not negative at \/payment\/amount/);
   });
 
-  test("is shared by whoever it is per", () => {
-    const operation = { principalId: "p", clientId: "c", resource: "Item:a" };
-    const sharers = (["tenant", "principal", "client", "resource"] as const).map((per) =>
-      sharerOf({ ...limitOf(1), per }, operation),
-    );
+  test("has a room for each combination of what it is by, and no name of one can be written to look like another", () => {
+    const operation = { tool: "t", principalId: "p", clientId: "c", resource: "Item:a", arguments: {} };
+    const roomOf = (by: Limit["by"], change: Partial<typeof operation> = {}) =>
+      drawsOf([{ ...limitOf(1), by }], { ...operation, ...change })[0]?.room;
 
-    expect(sharers).toEqual(["", "p", "c", "Item:a"]);
+    const rooms = [[], ["principal"], ["client"], ["resource"], ["principal", "client"]] as const;
+    expect(new Set(rooms.map((by) => roomOf(by))).size).toBe(rooms.length);
+    expect(roomOf([], { principalId: "q" })).toBe(roomOf([]));
+    expect(roomOf(["principal"], { clientId: "d" })).toBe(roomOf(["principal"]));
+    expect(roomOf(["principal"], { principalId: "q" })).not.toBe(roomOf(["principal"]));
+    expect(roomOf([], { tool: "u" })).not.toBe(roomOf([]));
+    expect(roomOf(["principal", "client"], { principalId: 'p","c' })).not.toBe(
+      roomOf(["principal", "client"], { clientId: 'c","c' }),
+    );
+  });
+
+  test("for ever never gives back what had an effect", () => {
+    const limit: Limit = { ...limitOf(1), window: { kind: "ever" } };
+
+    expect(reserve(limit, [done(1, 0)], one, 1_000_000 * HOUR)).toEqual({ ok: false });
+    expect(reserve({ ...limit, max: 2 }, [done(1, 0)], one, 5)).toMatchObject({ ok: true });
   });
 });
 
@@ -124,7 +137,7 @@ const STEP = fc.record({
 });
 const LIFE = fc.record({
   max: fc.integer({ min: 1, max: 6 }),
-  kind: fc.constantFrom<LimitWindow["kind"]>("sliding", "fixed"),
+  kind: fc.constantFrom<"sliding" | "fixed">("sliding", "fixed"),
   steps: fc.array(STEP, { maxLength: 40 }),
 });
 

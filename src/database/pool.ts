@@ -1,4 +1,4 @@
-import type { Answer } from "./connection.ts";
+import type { Answer, Connection } from "./connection.ts";
 import { fly, rowsOf } from "./flight.ts";
 import { Holds } from "./holds.ts";
 import { Line } from "./line.ts";
@@ -6,6 +6,7 @@ import { type Prepared, prepare } from "./parameter.ts";
 import { type Notice, type Session, sessionOf } from "./session.ts";
 import type { Query, Rows } from "./sql.ts";
 import { type Transaction, transact } from "./transaction.ts";
+import { walled } from "./wall.ts";
 
 export type { Transaction } from "./transaction.ts";
 
@@ -15,8 +16,10 @@ export type { Transaction } from "./transaction.ts";
  * but a read.
  */
 export interface Database {
-  /** One read on the small read pool. It cannot write: its session is read only. */
+  /** One read on the small read pool. It cannot write: its session is read only. It sees every tenant: for what serves many in one statement. */
   read<R>(query: Query): Promise<Rows<R>>;
+  /** The same behind the wall of one tenant (row-level security): whatever the query says, it sees no row of another. */
+  readWithin<R>(tenantId: string, query: Query): Promise<Rows<R>>;
   /**
    * begin, the queries, commit: sent in one piece on the one pipelined writer connection; all or nothing. Many
    * flights may be on their way at a time; they are done in the order of the calls, and one that fails leaves
@@ -87,6 +90,13 @@ class Server implements Database {
     return rowsOf(answer) as Rows<R>;
   }
 
+  async readWithin<R>(tenantId: string, query: Query): Promise<Rows<R>> {
+    const prepared = prepare(query);
+    let answer = await walled(await this.#reader(), tenantId, prepared);
+    if (answer.kind === "lost") answer = await walled(await this.#reader(), tenantId, prepared);
+    return rowsOf(answer) as Rows<R>;
+  }
+
   async flight(queries: readonly Query[]): Promise<readonly Rows<unknown>[]> {
     const prepared = queries.map(prepare);
     return fly(await this.#pipe.open(), prepared);
@@ -101,11 +111,15 @@ class Server implements Database {
     await Promise.all([this.#pipe, ...this.#readers].map((line) => line.close()));
   }
 
-  /** A read goes to an idle connection, else to a new one, else behind the fewest others. */
   async #ask(query: Prepared): Promise<Answer> {
+    return (await this.#reader()).ask(query);
+  }
+
+  /** A read goes to an idle connection, else to a new one, else behind the fewest others. */
+  async #reader(): Promise<Connection> {
     const idle = this.#readers.filter((line) => line.load === 0);
     const least = this.#readers.reduce((one, other) => (other.load < one.load ? other : one));
     const line = idle.find((each) => each.up) ?? idle[0] ?? least;
-    return (await line.open()).ask(query);
+    return line.open();
   }
 }

@@ -4,7 +4,7 @@ import type { Instant, TenantId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Database } from "../database/pool.ts";
 import { type Query, sql, statement } from "../database/sql.ts";
-import type { Authority, Definition, Enrolment } from "../service/ledger-port.ts";
+import type { Authority, Definition, Enrolled, Enrolment } from "../service/ledger-port.ts";
 import { awaitTurn } from "./guard.ts";
 
 /** Raises the epoch and says why, in the commit of whatever else changed. The first statement, so that claims wait for it or it for them. */
@@ -15,14 +15,21 @@ function raise(tenantId: TenantId, type: string, actor: string, data: JsonObject
 }
 
 export async function authority(database: Database, tenantId: TenantId): Promise<Authority> {
-  const { rows } = await database.read<{ epoch: number; halts: readonly Halt[] | null }>(sql`
-    select a.epoch, (select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+  const { rows } = await database.readWithin<{
+    epoch: number;
+    offered: string;
+    halts: readonly Halt[] | null;
+  }>(
+    tenantId,
+    sql`
+    select a.epoch, a.definitions_digest as offered, (select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
         'id', h.id, 'scope', h.scope, 'name', h.name, 'reason', h.reason, 'actor', h.actor, 'at', writ_ms(h.at))) order by h.id)
       from halts h where h.tenant_id = a.tenant_id and h.lifted_at is null) as halts
-    from authority a where a.tenant_id = ${tenantId}`);
+    from authority a where a.tenant_id = ${tenantId}`,
+  );
   const row = rows[0];
   // A tenant that nobody enrolled has epoch 0, which no claim can match.
-  return { epoch: row?.epoch ?? 0, halts: row?.halts ?? [] };
+  return { epoch: row?.epoch ?? 0, offered: row?.offered ?? "", halts: row?.halts ?? [] };
 }
 
 export async function halt(database: Database, tenantId: TenantId, asked: Omit<Halt, "at">): Promise<Halt> {
@@ -83,7 +90,7 @@ export async function enroll(
   tenantId: TenantId,
   definitions: readonly Definition[],
   more: Enrolment | undefined,
-): Promise<Uint8Array> {
+): Promise<Enrolled> {
   const offered = definitions.map((definition) => definition.digest).sort();
   const digest = digestOf("writ.catalog.v1", { offered, rules: more?.rules ?? "" });
   const key = Buffer.from(more?.lookalikeKey ?? []).toString("base64url");
@@ -100,7 +107,7 @@ export async function enroll(
     sql`select lookalike_key from authority where tenant_id = ${tenantId}`,
   ]);
   const [row] = (answers.at(-1)?.rows ?? []) as readonly { lookalike_key: string }[]; // The one selected column.
-  return Buffer.from(row?.lookalike_key ?? "", "base64url");
+  return { lookalikeKey: Buffer.from(row?.lookalike_key ?? "", "base64url"), offered: digest };
 }
 
 export async function definition(
@@ -108,7 +115,8 @@ export async function definition(
   tenantId: TenantId,
   digest: string,
 ): Promise<Definition | undefined> {
-  const { rows } = await database.read<{ body: Definition["tool"] }>(
+  const { rows } = await database.readWithin<{ body: Definition["tool"] }>(
+    tenantId,
     sql`select body from definitions where tenant_id = ${tenantId} and digest = ${digest}`,
   );
   const row = rows[0];

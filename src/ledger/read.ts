@@ -3,7 +3,7 @@ import { type Instant, type OperationId, operationIdOf, type TenantId, uuidOf } 
 import type { Operation } from "../core/operation.ts";
 import type { Database } from "../database/pool.ts";
 import { sql, statement } from "../database/sql.ts";
-import type { Change, ListQuery, Read } from "../service/ledger-port.ts";
+import type { Change, Intent, ListQuery, Read } from "../service/ledger-port.ts";
 import { OPERATION_COLUMNS, type OperationRow, operationOf } from "./rows.ts";
 
 const ONE = `select ${OPERATION_COLUMNS}, writ_ms(writ_clock()) as clock_ms from operations o where o.tenant_id = $1 and o.id = $2`;
@@ -24,7 +24,7 @@ export async function readOne(
   tenantId: TenantId,
   id: OperationId,
 ): Promise<Read<Operation> | undefined> {
-  const { rows } = await database.read<ClockedRow>(statement(ONE, [tenantId, uuidOf(id)]));
+  const { rows } = await database.readWithin<ClockedRow>(tenantId, statement(ONE, [tenantId, uuidOf(id)]));
   const row = rows[0];
   return row === undefined ? undefined : { value: operationOf(row), clock: row.clock_ms };
 }
@@ -56,7 +56,8 @@ export async function list(
   tenantId: TenantId,
   query: ListQuery,
 ): Promise<readonly Operation[]> {
-  const { rows } = await database.read<OperationRow>(
+  const { rows } = await database.readWithin<OperationRow>(
+    tenantId,
     statement(LIST, [
       tenantId,
       query.before === undefined ? null : uuidOf(query.before),
@@ -77,7 +78,8 @@ export async function events(
   tenantId: TenantId,
   id: OperationId,
 ): Promise<readonly StoredEvent[]> {
-  const { rows } = await database.read<StoredEvent>(
+  const { rows } = await database.readWithin<StoredEvent>(
+    tenantId,
     sql`select n, body, hash from events where tenant_id = ${tenantId} and operation_id = ${uuidOf(id)} order by n`,
   );
   return rows;
@@ -88,7 +90,8 @@ export async function receipt(
   tenantId: TenantId,
   id: OperationId,
 ): Promise<string | undefined> {
-  const { rows } = await database.read<{ jws: string }>(
+  const { rows } = await database.readWithin<{ jws: string }>(
+    tenantId,
     sql`select jws from receipts where tenant_id = ${tenantId} and operation_id = ${uuidOf(id)}`,
   );
   return rows[0]?.jws;
@@ -110,12 +113,14 @@ export async function changes(
   max: number,
 ): Promise<{ readonly seq: number; readonly changes: readonly Change[] }> {
   if (afterSeq === "now") {
-    const { rows } = await database.read<{ seq: number | null }>(
+    const { rows } = await database.readWithin<{ seq: number | null }>(
+      tenantId,
       sql`select max(seq) as seq from events where tenant_id = ${tenantId} and xid < pg_snapshot_xmin(pg_current_snapshot())`,
     );
     return { seq: rows[0]?.seq ?? 0, changes: [] };
   }
-  const { rows } = await database.read<ChangeRow>(
+  const { rows } = await database.readWithin<ChangeRow>(
+    tenantId,
     sql`select seq, operation_id, type, n, writ_ms(at) as at_ms from events
         where tenant_id = ${tenantId} and seq > ${afterSeq} and xid < pg_snapshot_xmin(pg_current_snapshot())
         order by seq limit ${max}`,
@@ -128,4 +133,22 @@ export async function changes(
     at: row.at_ms,
   }));
   return { seq: found.at(-1)?.seq ?? afterSeq, changes: found };
+}
+
+/** What was sent under this key. Its operation is read apart: it may have been pruned, and the key stays spent. */
+export async function intent(
+  database: Database,
+  tenantId: TenantId,
+  principalId: string,
+  key: string,
+): Promise<Intent | undefined> {
+  const { rows } = await database.readWithin<{ operation_id: string; proposal_digest: string }>(
+    tenantId,
+    sql`select operation_id, proposal_digest from intent_keys
+        where tenant_id = ${tenantId} and principal_id = ${principalId} and intent_key = ${key}`,
+  );
+  const row = rows[0];
+  if (row === undefined) return undefined;
+  const operation = (await readOne(database, tenantId, operationIdOf(row.operation_id)))?.value;
+  return { proposalDigest: row.proposal_digest, ...(operation === undefined ? {} : { operation }) };
 }

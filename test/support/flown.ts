@@ -12,6 +12,7 @@ export async function flown(work: (database: Database) => Promise<unknown>): Pro
       return Promise.reject(new Error("caught before it left"));
     },
     read: refuse,
+    readWithin: refuse,
     transaction: refuse,
     close: async () => undefined,
   };

@@ -15,7 +15,8 @@ export interface HaltSubject {
   readonly tool: string;
   readonly provider: string;
   readonly principalId: string;
-  readonly clientId: string;
+  /** Every client of the chain: who may not act may not act through another either. */
+  readonly clients: readonly string[];
   readonly delegations: readonly string[];
 }
 
@@ -32,7 +33,7 @@ export function haltOf(halts: readonly Halt[], subject: HaltSubject): Halt | und
       case "principal":
         return halt.name === subject.principalId;
       case "client":
-        return halt.name === subject.clientId;
+        return halt.name !== undefined && subject.clients.includes(halt.name);
       case "delegation":
         return halt.name !== undefined && subject.delegations.includes(halt.name);
     }

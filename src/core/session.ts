@@ -2,11 +2,15 @@ import type { Instant, TenantId } from "./ids.ts";
 import type { Json } from "./json.ts";
 
 /** One step of authority that a parent gave a client. Records live in the ledger; a token only names one. */
-interface DelegationLink {
+export interface DelegationLink {
   readonly id: string;
+  /** In which capacity the delegator gave it: as the principal, as the client that held the authority above, or an operator for a service. */
+  readonly by: "principal" | "client" | "operator";
   readonly delegator: string;
+  /** The client that may act under it. */
   readonly holder: string;
-  readonly expiresAt: number;
+  /** How many operations may be claimed under it, all in all. */
+  readonly usesMax?: number;
 }
 
 /** Who asks. Made from a verified token and from nothing else; a proposal that names its own identity is refused. */
@@ -36,8 +40,25 @@ export interface Authentication {
   readonly acr?: string;
 }
 
-export function chainOf(session: Session): Json {
-  return session.delegation.map((link) => ({ id: link.id, delegator: link.delegator, holder: link.holder }));
+/** The chain as an action and its events name it. */
+export function chainOf(session: Pick<Session, "delegation">): Json {
+  return session.delegation.map(({ id, by, delegator, holder }) => ({ id, by, delegator, holder }));
+}
+
+/** Every distinct client through whom this authority runs: policy must allow it to each of them. */
+export function clientsInChain(session: Pick<Session, "clientId" | "delegation">): readonly string[] {
+  const links = session.delegation.flatMap(({ by, delegator, holder }) =>
+    by === "client" ? [delegator, holder] : [holder],
+  );
+  return [...new Set([...links, session.clientId])];
+}
+
+/** The service's name when it acts for itself (RFC 9068: the subject is the client), else undefined. An issuer's URL has no `#`. */
+export function serviceName({
+  principalId,
+  clientId,
+}: Pick<Session, "principalId" | "clientId">): string | undefined {
+  return principalId.slice(principalId.indexOf("#") + 1) === clientId ? clientId : undefined;
 }
 
 /** Everybody through whom this authority ran: none of them gives a second person's approval or ruling. */

@@ -18,7 +18,7 @@ const SESSION: Session = {
   principalId: "https://issuer.example#ada",
   clientId: "agent-1",
   roles: ["agent"],
-  delegation: [{ id: "d1", delegator: "https://issuer.example#dee", holder: "agent-1", expiresAt: 9 }],
+  delegation: [{ id: "d1", by: "principal", delegator: "https://issuer.example#dee", holder: "agent-1", usesMax: 9 }],
 };
 const BINDING: Binding = {
   operationId: operationIdOf("01890a5d-ac96-774b-bcce-b302099a8057"),
@@ -53,7 +53,7 @@ describe("the digest of an action", () => {
       tenantId: "acme",
       principalId: "https://issuer.example#ada",
       clientId: "agent-1",
-      delegation: [{ id: "d1", delegator: "https://issuer.example#dee", holder: "agent-1" }],
+      delegation: [{ id: "d1", by: "principal", delegator: "https://issuer.example#dee", holder: "agent-1" }],
       tool: "inventory.set_available",
       toolDigest: "sha-256:tool",
       provider: { name: "stock", settingsDigest: "sha-256:settings" },
@@ -68,7 +68,7 @@ describe("the digest of an action", () => {
       .digest("base64url");
     expect(digest).toBe(`sha-256:${hash}`);
     // The vector of docs and of other implementations: it never changes.
-    expect(digest).toBe("sha-256:oMC6Il-S70mGJ9XmF3DHWo3oJVv4sSzXZ4znAqQrjPc");
+    expect(digest).toBe("sha-256:yrW7ebGz08fTAM6xwoKd6uhUVHugux7A-HKqD4BBqss");
   });
 
   test("C078: is what a second implementation, in SQL, computes from the same value, for 300 random actions", async () => {

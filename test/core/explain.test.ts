@@ -10,7 +10,7 @@ import type { Plan } from "../../src/core/recovery.ts";
 const T0 = Date.parse("2026-11-30T12:00:00Z");
 const action = canonicalJson({
   arguments: { available: 18 },
-  delegation: [{ id: "dlg_1", delegator: "a", holder: "b" }],
+  delegation: [{ id: "dlg_1", by: "client", delegator: "a", holder: "b" }],
 });
 
 const PROPOSED: Operation = {

@@ -14,6 +14,8 @@ export const WORKER_BOUNDS: WorkerBounds = { atOnceMax: 64, providerMax: 32, ten
 /** Others leave a picked operation alone for this long; a crashed worker's are picked again afterwards. */
 const RESERVE_MS = 5_000;
 const AWAY_MS = 2_000;
+/** Guards that were left for so long cost less than looking for them more often. */
+const TIDY_MS = 60_000;
 
 export interface Worker {
   /** Stops taking up new work, finishes what is in hand within `withinMs`, and leaves the rest to its leases. */
@@ -42,12 +44,25 @@ async function run(
   inHand: Map<Promise<void>, Operation>,
   signal: AbortSignal,
 ): Promise<void> {
+  let tidiedMs = ports.clock.monotonicMs();
   while (!signal.aborted) {
+    if (ports.clock.monotonicMs() - tidiedMs > TIDY_MS && !(await tidied(ports)))
+      tidiedMs = ports.clock.monotonicMs();
     const took = await take(ports, bounds, inHand, signal);
     if (took === "full") await Promise.race([...inHand.keys(), ports.clock.sleep(bounds.idleMs, signal)]);
     else if (took === "nothing")
       await ports.clock.sleep(bounds.idleMs * (0.75 + ports.entropy.fraction() / 2), signal);
     else if (took === "away") await ports.clock.sleep(AWAY_MS, signal);
+  }
+}
+
+/** Whether there is more to tidy up. */
+async function tidied(ports: Ports): Promise<boolean> {
+  try {
+    return await ports.ledger.tidy();
+  } catch (error) {
+    ports.log.warn("worker", { what: "tidying up", error: String(error) });
+    return false;
   }
 }
 

@@ -8,6 +8,11 @@ export class CommitUnknown extends Error {
   override readonly name = "CommitUnknown";
 }
 
+/** The server answered, and what it answered has no exact reading here, such as a number beyond 2^53-1. Nothing of it was committed. */
+export class Unreadable extends Error {
+  override readonly name = "Unreadable";
+}
+
 export interface RolledBackFacts {
   readonly sqlState?: string | undefined;
   readonly constraint?: string | undefined;

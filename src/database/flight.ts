@@ -1,6 +1,13 @@
 import type { DatabaseError } from "pg";
 import type { Answer, Connection } from "./connection.ts";
-import { CommitUnknown, provesRollback, RolledBack, rolledBackBy, rolledBackUnsent } from "./fault.ts";
+import {
+  CommitUnknown,
+  provesRollback,
+  RolledBack,
+  rolledBackBy,
+  rolledBackUnsent,
+  Unreadable,
+} from "./fault.ts";
 import type { Prepared } from "./parameter.ts";
 import type { Rows } from "./sql.ts";
 
@@ -133,7 +140,7 @@ export function rowsOf(answer: Answer): Rows<unknown> {
     case "refused":
       throw rolledBackBy(answer.error);
     case "unreadable":
-      throw answer.error;
+      throw new Unreadable(answer.error.message, { cause: answer.error });
     case "lost":
       throw rolledBackUnsent(`the answer was lost: ${answer.cause.message}`, answer.cause);
   }

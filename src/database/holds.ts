@@ -1,6 +1,9 @@
 import { RolledBack } from "./fault.ts";
 import type { Line } from "./line.ts";
 
+/** More would not get a line within any caller's patience. */
+const WAITING_MAX = 1_000;
+
 /** A few lines, each lent to one holder at a time, in the order of asking. */
 export class Holds {
   readonly #lines: readonly Line[];
@@ -19,6 +22,10 @@ export class Holds {
   /** Rejects with RolledBack when no line comes free in time: `use` did not begin. */
   lend<T>(use: (line: Line) => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new RolledBack("the database is closed", { retryable: false }));
+    if (this.#waiting.size >= WAITING_MAX)
+      return Promise.reject(
+        new RolledBack(`${WAITING_MAX} callers wait for a writer connection`, { retryable: true }),
+      );
     const lent = this.#lend(use);
     this.#lent.add(lent);
     const forget = (): boolean => this.#lent.delete(lent);

@@ -3,7 +3,7 @@ import type { Outcome } from "../core/attempt.ts";
 import type { Instant } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Operation } from "../core/operation.ts";
-import { RolledBack } from "../database/fault.ts";
+import { RolledBack, Unreadable } from "../database/fault.ts";
 import type { Transaction } from "../database/pool.ts";
 import { type Query, type Rows, statement } from "../database/sql.ts";
 import type { Answered, LocalWork, Recording } from "../service/ledger-port.ts";
@@ -60,20 +60,26 @@ function lockName({ claimed }: LocalClaim): string {
 }
 
 async function effects(tx: Transaction, claims: readonly LocalClaim[]): Promise<readonly Rows<unknown>[]> {
+  const performs = claims.map((claim) => asQuery(claim.work.effect.perform));
   try {
-    return await tx.all(claims.map((claim) => asQuery(claim.work.effect.perform)));
+    return (await tx.all([...performs, CHECKED])).slice(0, -1);
   } catch (error) {
-    const lone = claims.length === 1 ? claims[0] : undefined;
-    if (
-      lone === undefined ||
-      !(error instanceof RolledBack) ||
-      error.retryable ||
-      error.sqlState === undefined
-    )
-      throw error;
-    throw new EffectRefused(lone.work.effect.judgeError(error.sqlState, error.message));
+    throw judged(error, claims);
   }
 }
+
+/** What a lone effect learned from its own error; of several, one by one will tell whose it is. */
+function judged(error: unknown, claims: readonly LocalClaim[]): unknown {
+  const [lone, second] = claims;
+  if (lone === undefined || second !== undefined) return error;
+  const { judgeError } = lone.work.effect;
+  if (error instanceof Unreadable) return new EffectRefused(judgeError(undefined, error.message));
+  const definite = error instanceof RolledBack && !error.retryable && error.sqlState !== undefined;
+  return definite ? new EffectRefused(judgeError(error.sqlState, error.message)) : error;
+}
+
+/** A constraint that waits for the commit would refuse it there, where an error could be anybody's. */
+const CHECKED = statement("set constraints all immediate", []);
 
 /** Ends the transaction: one operation is one effect on one resource. */
 function refuseTooMany(claims: readonly LocalClaim[], performed: readonly Rows<unknown>[]): void {
@@ -98,7 +104,10 @@ async function found(
     (claim, index) => performed[index]?.rowCount === 0 && claim.work.effect.read !== undefined,
   );
   if (missed.length === 0) return new Map();
-  const reads = await tx.all(missed.map((claim) => asQuery(claim.work.effect.read as Query))); // Filtered to those that have one.
+  const asked = missed.map((claim) => asQuery(claim.work.effect.read as Query)); // Filtered to those that have one.
+  const reads = await tx.all(asked).catch((error: unknown) => {
+    throw judged(error, claims);
+  });
   return new Map(missed.map((claim, index) => [claim, answered(reads[index] ?? { rows: [], rowCount: 0 })]));
 }
 

@@ -17,9 +17,13 @@ const COVERAGE: Readonly<Record<string, Readonly<Record<string, Covered>>>> = JS
 );
 const ENTRIES = Object.values(COVERAGE).flatMap((cases) => Object.entries(cases));
 
-/** Every field case of the kinds that concern the way of an operation: real incidents, by kind of fault. Numbers are stable. */
+/** Every field case, by kind of fault, and every attack: real incidents and known ways in. Numbers are stable. */
 const CASES: Readonly<Record<string, string>> = {
   K1: "C001 C002 C003 C004 C005 C006 C007 C009 C010 C011 C012 C013",
+  K2: "C014 C015 C016 C017 C018 C020 C021 C022 C023 C024",
+  K3: "C025 C026 C027 C028 C031 C032 C033 C034",
+  K4: "C035 C036 C037 C039 C040",
+  K5: "C041 C042 C043 C045 C046 C047 C048 C049",
   K6: "C050 C051 C052 C054 C055 C056",
   K7: "C057 C058 C061 C062 C064 C065 C066 C067 C068 C069 C070",
   K8: "C071 C072",
@@ -29,7 +33,14 @@ const CASES: Readonly<Record<string, string>> = {
   K12: "C103 C104 C106 C107 C108 C109",
   K13: "C110 C111 C112 C113 C115 C116 C117 C118 C119",
   K14: "C120 C122",
+  K15: "C124 C125 C126",
+  K16: "C127 C129 C130 C131 C132 C133 C134",
+  K17: "C135 C136 C137 C138 C139 C141 C142",
+  K18: "C143 C145",
+  K19: "C146 C148 C149",
   K20: "C150 C151 C152 C153",
+  attacks:
+    "A01 A02 A03 A04 A05 A06 A07 A08 A09 A10 A11 A12 A13 A14 A15 A16 A17 A18 A19 A20 A21 A22 A23 A24 A25 A26 A27 A28 A29 A30 A31 A32 A33 A34 A35 A36 A37 A38 A39 A40 A41 A42 A43 A44 A45",
 };
 
 /** All texts of a file, its tests' names among them; what stands in comments is no test. */
@@ -61,7 +72,7 @@ describe("the field cases", () => {
 
   test("are named here wherever a test names them", () => {
     const missing = testFiles().flatMap((file) => {
-      const ids = new Set([...textsIn(file).matchAll(/\bC[01]\d\d(?=[ ,:])/g)].map(([id]) => id));
+      const ids = new Set([...textsIn(file).matchAll(/\b(?:C[01]\d\d|A\d\d)(?=[ ,:])/g)].map(([id]) => id));
       return ENTRIES.filter(
         ([id, { tests }]) => ids.has(id) && !tests.some((known) => known.file === file),
       ).map(([id]) => `${id} in ${file}`);

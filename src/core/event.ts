@@ -7,6 +7,8 @@ export type EventType =
   | "authorized"
   | "reopened"
   | "denied"
+  | "approved"
+  | "withdrawn"
   | "claimed"
   | "confirmed"
   | "refused"

@@ -2,7 +2,7 @@ import { type Attempt, type Evidence, learn, type Outcome } from "./attempt.ts";
 import type { Authorization } from "./authorization.ts";
 import type { Instant, OperationId, TenantId } from "./ids.ts";
 import { type Finding, type Inquiry, observe } from "./inquiry.ts";
-import type { Review } from "./review.ts";
+import { type Approval, type Review, withdrawn } from "./review.ts";
 
 export type State = "proposed" | "authorized" | "executing" | "succeeded" | "rejected" | "unknown";
 
@@ -86,8 +86,13 @@ export type NewOperation = Omit<
 /** What happened. Each is allowed in some states only (section 4 of the protocol); anything else is a bug that stops the request. */
 export type Happening =
   | { readonly type: "authorized"; readonly authorization: Authorization }
-  | { readonly type: "reopened" }
-  | { readonly type: "denied"; readonly reason: Reason }
+  /** `review` asks afresh; what people said before stays in it, and counts where it still does. */
+  | { readonly type: "reopened"; readonly review: Review }
+  /** `approval`: the no that ends it, where a person said it. */
+  | { readonly type: "denied"; readonly reason: Reason; readonly approval?: Approval }
+  /** A yes. Whether it is the last one needed, and authorizes, is for approval.ts to say. */
+  | { readonly type: "approved"; readonly approval: Approval }
+  | { readonly type: "withdrawn"; readonly person: string; readonly at: Instant }
   | { readonly type: "claimed"; readonly attempt: Attempt; readonly repeat: boolean }
   | { readonly type: "learned"; readonly claimId: string; readonly outcome: Outcome; readonly at: Instant }
   | { readonly type: "lease_ended"; readonly at: Instant }
@@ -141,11 +146,23 @@ export function advance<P extends Progress>(before: P, happening: Happening): St
       return moved(before, { state: "authorized", authorization: happening.authorization });
     case "reopened":
       if (before.state !== "authorized") return misplaced(before, happening.type);
-      return moved(before, { state: "proposed" });
+      return moved(before, { state: "proposed", review: happening.review });
     case "denied":
       if (before.state !== "proposed" && before.state !== "authorized")
         return misplaced(before, happening.type);
-      return moved(before, { state: "rejected", reason: happening.reason });
+      return moved(before, {
+        state: "rejected",
+        reason: happening.reason,
+        ...(happening.approval === undefined ? {} : said(before, happening.approval)),
+      });
+    case "approved":
+      if (before.state !== "proposed" || before.review === undefined)
+        return misplaced(before, happening.type);
+      return moved(before, said(before, happening.approval));
+    case "withdrawn":
+      if ((before.state !== "proposed" && before.state !== "authorized") || before.review === undefined)
+        return misplaced(before, happening.type);
+      return moved(before, { review: withdrawn(before.review, happening.person, happening.at) });
     case "claimed":
       if (before.state !== "authorized" && !(before.state === "unknown" && happening.repeat))
         return misplaced(before, "claimed");
@@ -174,6 +191,10 @@ function moved<P extends Progress>(before: P, change: Partial<Progress>, alarm?:
   return alarm === undefined
     ? { ok: true, progress }
     : { ok: true, progress: { ...progress, attention: alarm }, alarm };
+}
+
+function said({ review }: Progress, approval: Approval): Pick<Progress, "review"> {
+  return review === undefined ? {} : { review: { ...review, approvals: [...review.approvals, approval] } };
 }
 
 function misplaced<P extends Progress>(before: P, what: string): Step<P> {

@@ -61,7 +61,7 @@ export function combine(opinions: readonly Opinion[], policyVersion: string, epo
     policyVersion,
     epoch,
     policies: [...new Set(opinions.flatMap((opinion) => opinion.policies))],
-    requirements: opinions.flatMap((opinion) => opinion.requirements),
+    requirements: distinct(opinions.flatMap((opinion) => opinion.requirements)),
     obligations: opinions.flatMap((opinion) => opinion.obligations),
     ...endOf(opinions),
   };
@@ -79,6 +79,11 @@ export function combine(opinions: readonly Opinion[], policyVersion: string, epo
   return why === undefined ? { ...all, effect: "review" } : { ...all, effect: "review", why };
 }
 
+/** One rule that speaks for the user and for a client alike asks its people once. */
+function distinct(requirements: readonly Requirement[]): readonly Requirement[] {
+  return [...new Map(requirements.map((each) => [JSON.stringify(each), each])).values()];
+}
+
 function endOf(opinions: readonly Opinion[]): Pick<Decision, "endsAt"> {
   const ends = opinions.flatMap(({ endsAt }) => endsAt ?? []);
   return ends.length === 0 ? {} : { endsAt: Math.min(...ends) };
@@ -93,6 +98,7 @@ export function sameAnswer(old: Pick<Decision, "effect" | "obligations">, fresh:
 export function autonomyOpinion(
   autonomy: "drilled" | "allowed" | "never",
   drilled: boolean,
+  role = "approver",
 ): Opinion | undefined {
   if (autonomy === "allowed" || (autonomy === "drilled" && drilled)) return undefined;
   const reason =
@@ -101,7 +107,7 @@ export function autonomyOpinion(
       : "no fresh drill has shown what this provider does when an answer is lost";
   const requirement: Requirement = {
     policy: `autonomy.${autonomy}`,
-    role: "approver",
+    role,
     quorum: 1,
     withinMs: 15 * 60_000,
     by: "second_person",

@@ -7,7 +7,9 @@ export const PROBLEMS = {
   invalid_request: 400,
   "idempotency-key-missing": 400,
   unauthenticated: 401,
+  insufficient_user_authentication: 401,
   forbidden: 403,
+  insufficient_scope: 403,
   denied: 403,
   review_denied: 403,
   revoked: 403,
@@ -25,6 +27,7 @@ export const PROBLEMS = {
   not_executable: 409,
   not_settled: 409,
   finding_refused: 409,
+  decision_refused: 409,
   key_spent: 410,
   precondition_failed: 412,
   too_large: 413,
@@ -41,6 +44,7 @@ export const PROBLEMS = {
   halted: 503,
   ledger_unavailable: 503,
   not_ready: 503,
+  issuer_unavailable: 503,
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEMS;
@@ -64,6 +68,16 @@ export interface ProblemDetails {
   readonly at?: string;
   readonly retryAfterMs?: number;
   readonly currentVersion?: string;
+  /** `insufficient_scope`: every scope that the call needs. */
+  readonly scopes?: readonly string[];
+  /** `insufficient_user_authentication` (RFC 9470): how, and how recently, the person has to prove who they are. */
+  readonly stepUp?: StepUp;
+}
+
+export interface StepUp {
+  readonly maxAgeS?: number;
+  /** Any of these. */
+  readonly acrValues?: readonly string[];
 }
 
 /** A caller's mistake, or an answer that is a refusal. What must not happen is an assertion, never a Problem. */

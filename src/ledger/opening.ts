@@ -44,6 +44,7 @@ export function candidateItem(opening: Opening, ord: number): object {
     tenant_id: operation.tenantId,
     id: uuidOf(operation.id),
     epoch: opening.decision.epoch,
+    ends_ms: endsAt(opening),
     principal_id: operation.principalId,
     intent_key: operation.intentKey,
     proposal_digest: opening.proposalDigest,
@@ -121,8 +122,9 @@ function permissionItem(opening: Opening): Permission {
 
 function reviewOf({ decision, roles }: Opening): Review | undefined {
   if (decision.effect !== "review") return undefined;
-  const { requirements, policyVersion, epoch, policies, obligations } = decision;
-  return { requirements, policyVersion, epoch, policies, obligations, roles, approvals: [] };
+  const { requirements, policyVersion, epoch, policies, obligations, endsAt } = decision;
+  const asked = { requirements, policyVersion, epoch, policies, obligations, roles, since: 1, approvals: [] };
+  return endsAt === undefined ? asked : { ...asked, endsAt };
 }
 
 /** Two openings that share one of these never ride in one batch: a set-based statement would see neither the other's row. */
@@ -152,7 +154,7 @@ export function openedOperation(opening: Opening, at: Instant): Operation {
             leaseUntil: at + claim.leaseMs,
           },
         ];
-  const expiresAt = at + lastsMs(opening);
+  const expiresAt = Math.min(at + lastsMs(opening), endsAt(opening) ?? Number.POSITIVE_INFINITY);
   const dueIn = dueInMs(opening);
   const times = { authorizedAt: at, expiresAt };
   const review = reviewOf(opening);
@@ -163,11 +165,16 @@ export function openedOperation(opening: Opening, at: Instant): Operation {
     updatedAt: at,
     attempts,
     inquiry: NO_INQUIRY,
-    ...(dueIn === undefined ? { settledAt: at } : { dueAt: at + dueIn }),
+    ...(dueIn === undefined ? { settledAt: at } : { dueAt: Math.min(at + dueIn, expiresAt) }),
     ...(decision.effect === "allow" ? { authorization: { ...times, ...permissionItem(opening) } } : {}),
     ...(review === undefined ? {} : { review }),
     ...operation,
   };
+}
+
+/** The end of what a permission, or waiting for one, rests on. What is denied rests on nothing. */
+function endsAt({ decision }: Opening): Instant | undefined {
+  return decision.effect === "deny" ? undefined : decision.endsAt;
 }
 
 /** How long the permission lives, or waiting for one. */
@@ -235,7 +242,8 @@ export function recordedOperation(
     ...(recording.dueAt === null ? {} : { dueAt: recording.dueAt }),
     ...(settledAt === null ? {} : { settledAt }),
     ...rest,
-    expiresAt: rest.authorization?.expiresAt ?? rest.expiresAt,
+    expiresAt:
+      (rest.state === "proposed" ? rest.review?.until : rest.authorization?.expiresAt) ?? rest.expiresAt,
     updatedAt: at,
   };
 }

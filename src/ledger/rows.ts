@@ -94,6 +94,7 @@ function authorizationOf(row: OperationRow, permission: Permission): Authorizati
   return { authorizedAt: row.authorized_ms, expiresAt: row.expires_ms, ...permission };
 }
 
+/** Without its times: they have columns of their own. */
 export function permissionOf(authorization: Authorization): Permission {
   const { authorizedAt: _given, expiresAt: _ends, ...permission } = authorization;
   return permission;
@@ -110,7 +111,8 @@ export function draftsOf(events: readonly EventDraft[]): readonly object[] {
 
 /** The moving part of an operation, as the statements that write it take it. */
 export function headOf(progress: Progress): object {
-  const { authorization } = progress;
+  const { authorization, review, state } = progress;
+  const asked = state === "proposed";
   return {
     state: progress.state,
     reason: progress.reason,
@@ -119,10 +121,14 @@ export function headOf(progress: Progress): object {
     evidence: progress.evidence,
     current_version: progress.currentVersion,
     attention: progress.attention,
-    permission: authorization === undefined ? undefined : permissionOf(authorization),
-    review: progress.review,
+    // While people are asked again the column says when waiting ends; what was permitted before keeps its own end.
+    permission:
+      authorization === undefined
+        ? undefined
+        : { ...permissionOf(authorization), ...(asked ? { expiresAt: authorization.expiresAt } : {}) },
+    review,
     authorized_ms: authorization?.authorizedAt,
-    expires_ms: authorization?.expiresAt,
+    expires_ms: asked ? review?.until : authorization?.expiresAt,
   };
 }
 

@@ -11,6 +11,9 @@ export function rolePolicy(roles: RoleTools): PolicyEngine {
   return {
     version: () => version,
     opinions: async ({ session, tool }) => [opinionOf(roles, session.roles, tool.name)],
+    // Who confirms their own change needs no role for it.
+    approves: async ({ session, requirement }) =>
+      requirement.by === "principal" || session.roles.includes(requirement.role),
   };
 }
 

@@ -1,16 +1,18 @@
 import { digestHolds, thawAction } from "../core/action.ts";
 import type { Authorization } from "../core/authorization.ts";
 import type { Contract } from "../core/contract.ts";
+import { usesOf } from "../core/delegation.ts";
 import { haltOf } from "../core/halt.ts";
-import type { ClaimId, Instant } from "../core/ids.ts";
+import type { Instant } from "../core/ids.ts";
 import type { Operation, Reason } from "../core/operation.ts";
-import { type Decision, sameAnswer } from "../core/policy.ts";
 import { standingOf } from "../core/recovery.ts";
 import { maySend } from "../core/sending.ts";
+import { linksOf } from "./backing.ts";
+import { type Claimable, claimingOf, underBoth } from "./claiming.ts";
+import { agreement } from "./consent.ts";
 import { decide } from "./decide.ts";
-import { type Claimed, performClaimed, settleLocal } from "./execute.ts";
-import type { Authority, Claiming } from "./ledger-port.ts";
-import { drawing } from "./opening.ts";
+import { type Claimed, performClaimed } from "./execute.ts";
+import type { Authority } from "./ledger-port.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, type Told, workerActor } from "./settle.ts";
 import { sameProvider, sessionOf, subjectOf } from "./standing.ts";
@@ -43,7 +45,8 @@ export async function claimAndExecute(ports: Ports, operation: Operation, clock:
     if (checked.kind !== "claim")
       return { operation: checked.operation, ...(checked.kind === "halted" ? { halted: checked.why } : {}) };
     const started = { monotonicMs: ports.clock.monotonicMs(), wallMs: ports.clock.wallMs() };
-    const answer = await ports.ledger.claim(claimingOf(ports, checked));
+    const links = await linksOf(ports, sessionOf(checked.operation), authority);
+    const answer = await ports.ledger.claim(claimingOf(ports, checked, usesOf(links)));
     switch (answer.kind) {
       case "claimed":
         return begun(ports, {
@@ -79,13 +82,7 @@ function begun(ports: Ports, claimed: Claimed): Executed {
 }
 
 type Checked =
-  | {
-      readonly kind: "claim";
-      readonly operation: Operation;
-      readonly offered: OfferedTool;
-      readonly epoch: number;
-      readonly decided?: Decision;
-    }
+  | ({ readonly kind: "claim" } & Claimable)
   | { readonly kind: "ended" | "halted"; readonly operation: Operation; readonly why: string };
 
 /** The table of refused claims (section 5 of the protocol), before a claim is sent. */
@@ -155,25 +152,56 @@ async function decideAgain(
   clock: Instant,
 ): Promise<Checked> {
   const action = thawAction(operation.action);
-  const decision = await decide(ports, sessionOf(operation), offered.tool, action, authority);
-  const before = operation.authorization;
-  const same =
-    before !== undefined && sameAnswer({ effect: "allow", obligations: before.obligations }, decision);
-  if (same) return { kind: "claim", operation, offered, epoch: authority.epoch, decided: decision };
+  const { tool } = offered;
+  const asker = sessionOf(operation);
+  const decision = await decide(ports, asker, tool, action, authority, clock);
+  const agreed = await agreement(ports, { operation, asker, authority, clock }, tool, decision);
+  if (agreed.kind === "same")
+    return agreed.authorization === undefined || operation.state === "unknown"
+      ? { kind: "claim", operation, offered, epoch: authority.epoch, decided: decision }
+      : authorizedAgain(ports, operation, offered, agreed.authorization, clock);
   if (operation.state === "unknown")
     return wait(ports, operation, clock, "authority changed since it was decided");
-  if (decision.effect === "review") {
-    return record(ports, operation, offered.tool.contract, clock, {
-      happening: { type: "reopened" },
-      actor: { policy: decision.policyVersion },
-      data: { why: decision.why ?? "", epoch: authority.epoch },
-    });
+  if (agreed.kind === "ask") {
+    const actor = { policy: decision.policyVersion };
+    const { review, authorization } = agreed;
+    const reopened: Told = {
+      happening: { type: "reopened", review },
+      actor,
+      data: { why: decision.why ?? "" },
+    };
+    if (authorization === undefined) return record(ports, operation, tool.contract, clock, reopened);
+    const told: Told = { happening: { type: "authorized", authorization }, actor };
+    return record(ports, operation, tool.contract, clock, reopened, told);
   }
-  return reject(ports, operation, "denied", offered.tool.contract, clock, {
-    policyVersion: decision.policyVersion,
-    epoch: authority.epoch,
+  return reject(ports, operation, decision.reason ?? "denied", offered.tool.contract, clock, {
+    ...underBoth(operation, decision),
     why: decision.why ?? "",
   });
+}
+
+/** The same people permit it, under other rules: what it rests on, and when that ends, is written down before the claim. */
+async function authorizedAgain(
+  ports: Ports,
+  operation: Operation,
+  offered: OfferedTool,
+  authorization: Authorization,
+  clock: Instant,
+): Promise<Checked> {
+  const told: Told = {
+    happening: { type: "authorized", authorization },
+    actor: { policy: authorization.policyVersion },
+    data: { again: true },
+  };
+  const { contract } = offered.tool;
+  const answer = await ports.ledger.record(recordingOf(ports, operation, [told], { contract, clock }));
+  if (answer.kind === "changed")
+    return { kind: "ended", operation: await readAgain(ports, operation), why: "it moved" };
+  return { kind: "claim", operation: answer.operation, offered, epoch: authorization.epoch };
+}
+
+async function readAgain(ports: Ports, operation: Operation): Promise<Operation> {
+  return (await ports.ledger.read(operation.tenantId, operation.id))?.value ?? operation;
 }
 
 async function reject(
@@ -196,14 +224,11 @@ async function record(
   operation: Operation,
   contract: Contract,
   clock: Instant,
-  told: Told,
+  ...told: readonly [Told, ...Told[]]
 ): Promise<Checked> {
-  const answer = await ports.ledger.record(recordingOf(ports, operation, [told], { contract, clock }));
-  const now =
-    answer.kind === "recorded"
-      ? answer.operation
-      : ((await ports.ledger.read(operation.tenantId, operation.id))?.value ?? operation);
-  return { kind: "ended", operation: now, why: told.happening.type };
+  const answer = await ports.ledger.record(recordingOf(ports, operation, told, { contract, clock }));
+  const now = answer.kind === "recorded" ? answer.operation : await readAgain(ports, operation);
+  return { kind: "ended", operation: now, why: told[0].happening.type };
 }
 
 async function wait(
@@ -215,58 +240,4 @@ async function wait(
 ): Promise<Checked> {
   await ports.ledger.postpone(operation, Math.min(until, Math.max(clock, operation.expiresAt)));
   return { kind: "halted", operation, why };
-}
-
-function claimingOf(ports: Ports, checked: Extract<Checked, { kind: "claim" }>): Claiming {
-  const { operation, offered, epoch, decided } = checked;
-  const { contract } = offered.tool;
-  const ticket = {
-    claimId: ports.entropy.uuid4() as ClaimId,
-    worker: ports.worker,
-    leaseMs: contract.leaseMs,
-    ...drawing(offered.tool, thawAction(operation.action), operation.resource),
-  };
-  const authorization = authorizationNow(operation, decided, epoch);
-  const local = offered.connector.localEffect;
-  const again =
-    decided === undefined
-      ? []
-      : [
-          {
-            type: "authorized" as const,
-            actor: { policy: decided.policyVersion },
-            data: { policyVersion: decided.policyVersion, epoch, policies: decided.policies, again: true },
-          },
-        ];
-  return {
-    operation: authorization === undefined ? operation : { ...operation, authorization },
-    epoch,
-    ticket,
-    events: [
-      ...again,
-      {
-        type: "claimed",
-        actor: workerActor(ports),
-        data: { claim: ticket.claimId, attempt: operation.attempts.length + 1 },
-      },
-    ],
-    ...(local === undefined
-      ? {}
-      : {
-          local: {
-            effect: local(thawAction(operation.action), offered.tool),
-            settle: settleLocal(ports, contract),
-          },
-        }),
-  };
-}
-
-function authorizationNow(
-  operation: Operation,
-  decided: Decision | undefined,
-  epoch: number,
-): Authorization | undefined {
-  const before = operation.authorization;
-  if (before === undefined || decided === undefined) return before;
-  return { ...before, epoch, policyVersion: decided.policyVersion, policies: decided.policies };
 }

@@ -1,22 +1,33 @@
 import type { Action } from "../core/action.ts";
+import { impossible } from "../core/approval.ts";
 import { haltOf } from "../core/halt.ts";
-import type { TenantId } from "../core/ids.ts";
+import type { Instant } from "../core/ids.ts";
 import { autonomyOpinion, combine, type Decision } from "../core/policy.ts";
 import { Problem } from "../core/problem.ts";
-import type { Session } from "../core/session.ts";
+import { clientsInChain, type Session } from "../core/session.ts";
 import type { Tool } from "../core/tool.ts";
-import type { Authority, Ledger } from "./ledger-port.ts";
-import type { AuthorityView, Ports } from "./ports.ts";
+import { voices } from "./backing.ts";
+import type { Authority } from "./ledger-port.ts";
+import type { Ports } from "./ports.ts";
 
-/** Authority is an intersection, evaluated afresh: every voice must allow, one deny is a deny. */
+/**
+ * Authority is an intersection, evaluated afresh: nobody in the chain is revoked, every link stands and covers it, and policy allows it to
+ * the principal and to each client of the chain. One deny is a deny. `clock`: the database's, where it is known better than from the ledger's
+ * last answer; a link that ended meanwhile is met by the statement that stores the permission.
+ */
 export async function decide(
-  ports: Pick<Ports, "policy">,
+  ports: Pick<Ports, "policy" | "approvals" | "authority">,
   session: Session,
   tool: Tool,
   action: Action,
   authority: Authority,
+  clock: Instant = 0,
 ): Promise<Decision> {
-  const voices = await ports.policy.opinions({
+  const request = { tool: tool.name, resource: action.resource, arguments: action.arguments };
+  const chain = await voices(ports, session, request, authority, clock);
+  if (chain.some(({ effect }) => effect === "deny"))
+    return combine(chain, ports.policy.version(authority), authority.epoch);
+  const rules = await ports.policy.opinions({
     session,
     tool,
     authority,
@@ -25,12 +36,32 @@ export async function decide(
     ...(action.expectedVersion === undefined ? {} : { expectedVersion: action.expectedVersion }),
   });
   // No drill has run until drills exist, so "drilled" asks a person.
-  const autonomy = autonomyOpinion(tool.autonomy, false);
-  return combine(
-    voices.length === 0 || autonomy === undefined ? voices : [...voices, autonomy],
+  const autonomy = autonomyOpinion(tool.autonomy, false, ports.approvals.role);
+  const decision = combine(
+    // A chain gives what policy allows: where policy is silent, so is the whole.
+    rules.length === 0 ? [] : [...chain, ...rules, ...(autonomy === undefined ? [] : [autonomy])],
     ports.policy.version(authority),
     authority.epoch,
   );
+  return answerable(ports, session, tool, decision);
+}
+
+/** A review that nobody could satisfy is a no, said at once. */
+function answerable(
+  { approvals }: Pick<Ports, "approvals">,
+  session: Session,
+  { contract }: Tool,
+  decision: Decision,
+): Decision {
+  if (decision.effect !== "review") return decision;
+  const why = impossible(decision.requirements, {
+    itself: session.itself === true,
+    passkeys: approvals.passkeys !== undefined,
+    sendMs: contract.maxPauseMs + contract.requestLifeMs,
+  });
+  return why === undefined
+    ? decision
+    : { ...decision, effect: "deny", why: `nobody could approve this: ${why}` };
 }
 
 /** The refusal of what a halt stops now, if one does. */
@@ -39,7 +70,7 @@ export function haltedBy(authority: Authority, session: Session, tool: Tool): Pr
     tool: tool.name,
     provider: tool.provider,
     principalId: session.principalId,
-    clientId: session.clientId,
+    clients: clientsInChain(session),
     delegations: session.delegation.map((link) => link.id),
   });
   if (halt === undefined) return undefined;
@@ -48,18 +79,4 @@ export function haltedBy(authority: Authority, session: Session, tool: Tool): Pr
     retryAfterMs: 30_000,
     next: "Nothing was stored. Ask again when the halt is lifted.",
   });
-}
-
-const TENANTS_MAX = 10_000;
-
-/** Keeps the last known authority of each tenant, so that the good path reads nothing before its first write. */
-export function authorityView(ledger: Pick<Ledger, "authority">): AuthorityView {
-  const cache = new Map<TenantId, Authority>();
-  const refresh = async (tenantId: TenantId): Promise<Authority> => {
-    const authority = await ledger.authority(tenantId);
-    if (cache.size >= TENANTS_MAX && !cache.has(tenantId)) cache.clear();
-    cache.set(tenantId, authority);
-    return authority;
-  };
-  return { refresh, known: async (tenantId) => cache.get(tenantId) ?? refresh(tenantId) };
 }

@@ -3,9 +3,12 @@ import type { Evidence, Outcome } from "../core/attempt.ts";
 import type { Contract } from "../core/contract.ts";
 import type { Instant, TenantId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { Opinion } from "../core/policy.ts";
+import type { Operation } from "../core/operation.ts";
+import type { Opinion, Requirement } from "../core/policy.ts";
 import type { Session } from "../core/session.ts";
 import type { Tool } from "../core/tool.ts";
+import type { Approvals } from "./approval-port.ts";
+import type { Backing, Claimant } from "./delegation-port.ts";
 import type { Authority, Ledger, LocalEffect } from "./ledger-port.ts";
 
 /** All that the service asks of the world. Only compose.ts builds one. */
@@ -14,6 +17,7 @@ export interface Ports {
   readonly catalog: Catalog;
   readonly policy: PolicyEngine;
   readonly authority: AuthorityView;
+  readonly approvals: Approvals;
   readonly clock: ProcessClock;
   readonly entropy: Entropy;
   readonly signer: Signer;
@@ -25,7 +29,12 @@ export interface Ports {
 /** The last known authority of each tenant. May be old: the claim compares the epoch, and `refresh` reads it again. */
 export interface AuthorityView {
   known(tenantId: TenantId): Promise<Authority>;
+  /** Throws `not_ready` where another configuration is in force than this process's own. */
   refresh(tenantId: TenantId): Promise<Authority>;
+  /** What the ledger knows of a claimant under this authority; read once for each epoch. What is not there is read each time. */
+  backing(tenantId: TenantId, claimant: Claimant, authority: Authority): Promise<Backing>;
+  /** The tenants for which this process knew the wrong configuration when it last asked. */
+  outdated(): readonly TenantId[];
 }
 
 /** What is offered now, and what was pinned earlier. */
@@ -87,6 +96,15 @@ export interface PolicyEngine {
   /** The version that stands for a tenant under this authority. */
   version(authority: Authority): string;
   opinions(question: PolicyQuestion): Promise<readonly Opinion[]>;
+  /** May this person answer for this requirement? Policy's own action `approve`. An error is a no; it never throws. */
+  approves(question: ApprovalQuestion): Promise<boolean>;
+}
+export interface ApprovalQuestion {
+  /** The person's: live at the vote, and at the claim what was kept of it. */
+  readonly session: Session;
+  readonly operation: Operation;
+  readonly requirement: Requirement;
+  readonly authority: Authority;
 }
 export interface PolicyQuestion {
   readonly session: Session;

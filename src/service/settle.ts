@@ -7,6 +7,7 @@ import type { JsonObject } from "../core/json.ts";
 import { advance, type Happening, type Operation, type Progress, settled } from "../core/operation.ts";
 import { receiptClaims } from "../core/receipt.ts";
 import { next, type Standing, standingOf } from "../core/recovery.ts";
+import type { Approval } from "../core/review.ts";
 import { storable } from "../core/storable.ts";
 import type { Recording } from "./ledger-port.ts";
 import type { Ports } from "./ports.ts";
@@ -25,7 +26,8 @@ export interface Told {
 
 /** The moment a recording is made: the contract in force, the database's clock, and whether permission still stands. */
 export interface Moment {
-  readonly contract: Contract;
+  /** Undefined: its definition is gone, and only an end can be recorded. */
+  readonly contract: Contract | undefined;
   readonly clock: Instant;
   readonly standing?: Standing;
 }
@@ -85,6 +87,7 @@ function dueOf(
   if (progress.state === "authorized" && progress.attempts.length === 0) {
     return { at: progress.execute === "later" ? progress.expiresAt : clock };
   }
+  assert(contract !== undefined, "an operation that goes on has a contract");
   const plan = next(contract, progress, standing ?? standingOf(progress, contract, clock), clock);
   switch (plan.do) {
     case "person":
@@ -126,9 +129,25 @@ function dataOf(happening: Happening): JsonObject {
         policyVersion: happening.authorization.policyVersion,
         epoch: happening.authorization.epoch,
         policies: happening.authorization.policies,
+        ...(happening.authorization.approvals.length === 0
+          ? {}
+          : { approvals: happening.authorization.approvals.map(namedApproval) }),
       };
     case "denied":
-      return { reason: happening.reason };
+      return {
+        reason: happening.reason,
+        ...(happening.approval === undefined ? {} : approvalData(happening.approval)),
+      };
+    case "approved":
+      return approvalData(happening.approval);
+    case "withdrawn":
+      return { person: happening.person };
+    case "reopened":
+      return {
+        requirements: happening.review.requirements as unknown as JsonObject[], // Requirements are plain JSON.
+        policyVersion: happening.review.policyVersion,
+        epoch: happening.review.epoch,
+      };
     case "claimed":
       return { claim: happening.attempt.claimId, attempt: happening.attempt.n };
     case "learned":
@@ -137,11 +156,26 @@ function dataOf(happening: Happening): JsonObject {
       return { finding: happening.finding as unknown as JsonObject, counts: happening.settles }; // A Finding is plain JSON.
     case "barred":
       return { raised: happening.raised };
-    case "reopened":
     case "lease_ended":
     case "barring":
       return {};
   }
+}
+
+/** Who answered for which rule. */
+function namedApproval({ person, policy, at }: JsonObject): JsonObject {
+  return { person: person ?? "", policy: policy ?? "", at: at ?? 0 };
+}
+
+/** The view's nonce is not told: whoever reads events must not hold a part of somebody's answer. */
+function approvalData({ person, client, digest, comment, signed }: Approval): JsonObject {
+  return {
+    person,
+    client,
+    digest,
+    ...(comment === undefined ? {} : { comment }),
+    ...(signed === undefined ? {} : { passkey: signed.credentialId }),
+  };
 }
 
 function outcomeData(outcome: Outcome): JsonObject {

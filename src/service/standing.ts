@@ -2,9 +2,9 @@ import { thawAction } from "../core/action.ts";
 import { type HaltSubject, haltOf } from "../core/halt.ts";
 import type { Instant } from "../core/ids.ts";
 import type { Operation } from "../core/operation.ts";
-import { sameAnswer } from "../core/policy.ts";
 import { type Standing, standingOf } from "../core/recovery.ts";
-import type { Session } from "../core/session.ts";
+import { clientsInChain, type Session, serviceName } from "../core/session.ts";
+import { agreement } from "./consent.ts";
 import { decide } from "./decide.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
 
@@ -14,29 +14,26 @@ export function sessionOf(operation: Operation): Session {
     tenantId: operation.tenantId,
     principalId: operation.principalId,
     clientId: operation.clientId,
-    roles: operation.authorization?.roles ?? [],
+    roles: operation.authorization?.roles ?? operation.review?.roles ?? [],
     delegation: delegationOf(operation),
+    ...(serviceName(operation) === undefined ? {} : { itself: true as const }),
   };
 }
 
 function delegationOf(operation: Operation): Session["delegation"] {
-  const links = thawAction(operation.action).delegation as unknown as readonly {
-    id: string;
-    delegator: string;
-    holder: string;
-  }[]; // Written by chainOf.
-  return links.map((link) => ({ ...link, expiresAt: operation.expiresAt }));
+  return thawAction(operation.action).delegation as unknown as Session["delegation"]; // Written by chainOf.
 }
 
 /** What a halt can name in an operation. */
 export function subjectOf(operation: Operation): HaltSubject {
   const { tool, provider, principalId, clientId } = operation;
+  const delegation = delegationOf(operation);
   return {
     tool,
     provider,
     principalId,
-    clientId,
-    delegations: delegationOf(operation).map((link) => link.id),
+    clients: clientsInChain({ clientId, delegation }),
+    delegations: delegation.map((link) => link.id),
   };
 }
 
@@ -58,16 +55,9 @@ export async function standingNow(
   const authority = await ports.authority.refresh(operation.tenantId);
   if (haltOf(authority.halts, subjectOf(operation)) !== undefined) return { live: false, why: "halted" };
   if (operation.authorization?.epoch === authority.epoch) return { live: true };
-  const decision = await decide(
-    ports,
-    sessionOf(operation),
-    offered.tool,
-    thawAction(operation.action),
-    authority,
-  );
-  const same = sameAnswer(
-    { effect: "allow", obligations: operation.authorization?.obligations ?? [] },
-    decision,
-  );
-  return same ? { live: true } : { live: false, why: "revoked" };
+  const asker = sessionOf(operation);
+  const decision = await decide(ports, asker, offered.tool, thawAction(operation.action), authority, clock);
+  const agreed = await agreement(ports, { operation, asker, authority, clock }, offered.tool, decision);
+  if (agreed.kind === "same") return { live: true };
+  return { live: false, why: decision.reason === "expired" ? "expired" : "revoked" };
 }

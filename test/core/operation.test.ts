@@ -16,6 +16,25 @@ const authorization = {
   obligations: [],
   approvals: [],
 };
+const yes = {
+  decision: "approve",
+  person: "test#bob",
+  client: "console",
+  roles: ["approver"],
+  digest: "sha-256:a",
+  at: 2,
+  nonce: "n",
+} as const;
+const review = {
+  requirements: [],
+  policyVersion: "1",
+  epoch: 0,
+  policies: [],
+  obligations: [],
+  roles: [],
+  since: 1,
+  approvals: [],
+};
 const OUTCOMES: readonly Outcome[] = [
   { kind: "confirmed", evidence },
   { kind: "refused", reason: "precondition_failed", detail: "412", currentVersion: "43" },
@@ -40,8 +59,11 @@ const by = { lookup: "by_operation" };
 const absent = { kind: "absent", by, startedAt: 15, authoritative: true } as const;
 const HAPPENINGS: Readonly<Record<string, (before: Progress) => Happening>> = {
   authorized: () => ({ type: "authorized", authorization }),
-  reopened: () => ({ type: "reopened" }),
+  reopened: () => ({ type: "reopened", review }),
   denied: () => ({ type: "denied", reason: "revoked" }),
+  "said no": () => ({ type: "denied", reason: "review_denied", approval: { ...yes, decision: "reject" } }),
+  approved: () => ({ type: "approved", approval: yes }),
+  withdrawn: () => ({ type: "withdrawn", person: yes.person, at: 3 }),
   claimed: (before) => ({ type: "claimed", attempt: attemptOf(before.attempts.length + 1), repeat: false }),
   repeated: (before) => ({ type: "claimed", attempt: attemptOf(before.attempts.length + 1), repeat: true }),
   "lease ended": (before) => ({ type: "lease_ended", at: before.attempts.at(-1)?.leaseUntil ?? 0 }),
@@ -73,7 +95,7 @@ function histories(): {
   readonly after: Progress;
   readonly alarm?: string;
 }[] {
-  const first: Progress = { state: "proposed", attempts: [], inquiry: NO_INQUIRY };
+  const first: Progress = { state: "proposed", attempts: [], inquiry: NO_INQUIRY, review };
   const known = new Set([keyOf(first)]);
   const all = [];
   let layer: { progress: Progress; path: string }[] = [{ progress: first, path: "" }];
@@ -229,6 +251,9 @@ test.each([
   ["authorized", ["proposed", "authorized"]],
   ["reopened", ["authorized"]],
   ["denied", ["proposed", "authorized"]],
+  ["said no", ["proposed", "authorized"]],
+  ["approved", ["proposed"]],
+  ["withdrawn", ["proposed", "authorized"]],
   ["claimed", ["authorized"]],
   ["repeated", ["authorized", "unknown"]],
   ["lease ended", ["executing"]],
@@ -237,4 +262,35 @@ test.each([
   const seen = new Set(ALL.filter((one) => one.name === name).map(({ before }) => before.state));
 
   expect([...seen].sort()).toEqual([...states].sort());
+});
+
+test("what people said is kept: a yes, the one that was taken back, and the no that ended it", () => {
+  const path: readonly Happening[] = [
+    { type: "approved", approval: yes },
+    { type: "withdrawn", person: yes.person, at: 3 },
+    { type: "denied", reason: "review_denied", approval: { ...yes, decision: "reject", at: 4 } },
+  ];
+
+  const end = path.reduce<Progress>(
+    (before, happening) => {
+      const step = advance(before, happening);
+      return step.ok ? step.progress : before;
+    },
+    { state: "proposed", attempts: [], inquiry: NO_INQUIRY, review },
+  );
+
+  expect(end).toMatchObject({ state: "rejected", reason: "review_denied" });
+  expect(end.review?.approvals).toEqual([
+    { ...yes, withdrawnAt: 3 },
+    { ...yes, decision: "reject", at: 4 },
+  ]);
+});
+
+test("nobody says yes to what no person was asked about", () => {
+  const step = advance(
+    { state: "proposed", attempts: [], inquiry: NO_INQUIRY },
+    { type: "approved", approval: yes },
+  );
+
+  expect(step.ok).toBe(false);
 });

@@ -27,6 +27,7 @@ export function systemSteps(scene: Scene): void {
   switch (scene.world.ledger.state) {
     case "authorized":
       decideAgain(scene);
+      secondThoughts(scene);
       break;
     case "executing":
       endLease(scene);
@@ -69,7 +70,7 @@ function answerAnew(scene: Scene, authorization: Authorization): void {
   }
   const asks = world.authority === "review";
   const again = { type: "authorized", authorization: { ...authorization, epoch: world.epoch } } as const;
-  const after = write(world, rules, asks ? { type: "reopened" } : again);
+  const after = write(world, rules, asks ? { type: "reopened", review: ASKED } : again);
   if (after !== undefined) emit(after, asks ? "reopened" : "decide_again", -1, 0);
 }
 
@@ -125,6 +126,27 @@ function review({ world, rules, emit }: Scene): void {
   });
   if (approved !== undefined) emit(approved, "approve", -1, 0);
 }
+
+/** What people said yes to they may stop until it is claimed: a no ends it, a yes that is taken back leaves too few. */
+function secondThoughts({ world, rules, emit }: Scene): void {
+  if (world.ledger.authorization?.approvals.length !== 1) return;
+  const denied = write(world, rules, { type: "denied", reason: "review_denied" });
+  if (denied !== undefined) emit(denied, "person_denies", -1, 0);
+  const reopened = write(world, rules, { type: "reopened", review: ASKED });
+  if (reopened !== undefined) emit(reopened, "withdrawn", -1, 0);
+}
+
+/** Whom it asks is approval.ts's matter: here a review is answered by one person, or not. */
+const ASKED = {
+  requirements: [],
+  policyVersion: "1",
+  epoch: 0,
+  policies: [],
+  obligations: [],
+  roles: [],
+  since: 1,
+  approvals: [],
+} as const;
 
 /** Revocations, halts and changes of policy raise the epoch in their own commit; other people change the resource. */
 export function authoritySteps({ world, cls, emit }: Scene, over: boolean): void {

@@ -62,6 +62,7 @@ export const WORDS = {
   reopened: "Decided again, it needs approval.",
   approve: "A person approves.",
   person_denies: "A person says no.",
+  withdrawn: "A person takes the yes back: too few are left.",
   person_confirms: "A person looks and confirms the effect.",
   person_absent: "A person looks and rules: there is no effect.",
   allow: "The policy changes, and still allows it.",

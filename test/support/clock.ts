@@ -11,6 +11,8 @@ const AHEAD = "(select last_value from test_ahead) * interval '1 ms'";
 /** Replaces the two functions through which all SQL of Writ asks for the time, in this database only. */
 export async function movableClock(here: Pick<Rig, "run">): Promise<DatabaseClock> {
   await here.run("create sequence test_ahead minvalue 0 start 0");
+  // Whoever may ask for the time may ask how far it jumped.
+  await here.run("grant select on sequence test_ahead to public");
   await here.run(
     `create or replace function writ_now() returns timestamptz language sql stable as $$ select statement_timestamp() + ${AHEAD} $$`,
   );

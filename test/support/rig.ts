@@ -19,7 +19,7 @@ import {
   postgresLedger,
 } from "../../src/ledger/ledger.ts";
 import { type RoleTools, rolePolicy } from "../../src/policy/roles.ts";
-import { authorityView } from "../../src/service/decide.ts";
+import { authorityView } from "../../src/service/authority.ts";
 import type { Connector, Log, Ports, Signer } from "../../src/service/ports.ts";
 import { type Proposed, propose } from "../../src/service/propose.ts";
 import { takeStep } from "../../src/service/reconcile.ts";
@@ -197,6 +197,7 @@ async function portsOf(ledger: ClosableLedger, options: RigOptions, alarms: stri
     catalog: catalog({ tools, providers, tenantKeys, ledger }),
     policy: rolePolicy(options.roles ?? { agent: ["*"] }),
     authority: authorityView(ledger),
+    approvals: { openMax: 10, role: "approver" },
     clock: processClock,
     entropy: processEntropy,
     signer: testSigner(),

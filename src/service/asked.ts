@@ -7,7 +7,7 @@ import type { ApprovalStatement, Review } from "../core/review.ts";
 import { peopleInChain, type Session } from "../core/session.ts";
 import { requireUnrevoked } from "./backing.ts";
 import { type Asked, mayAnswer } from "./consent.ts";
-import { seesAll } from "./inspect.ts";
+import { asksRole, seesAll } from "./inspect.ts";
 import type { Ports } from "./ports.ts";
 import { sessionOf } from "./standing.ts";
 import type { View } from "./viewing.ts";
@@ -57,11 +57,6 @@ export async function concerns(
     return true;
   const { able } = await abilities(ports, session, the);
   return able.length > 0;
-}
-
-/** Does what is asked name a role that this session holds? Known without asking policy, so that a no never depends on it. */
-function asksRole({ review }: Operation, { roles }: Session): boolean {
-  return review?.requirements.some(({ role }) => roles.includes(role)) === true;
 }
 
 /** A no is a person's who is asked, who watches over the tenant, or whose change it is. */

@@ -16,6 +16,11 @@ export function seesAll(session: Session): boolean {
   return session.roles.some((role) => SEEING_ROLES.includes(role));
 }
 
+/** Does what people are asked about it name a role that this session holds? Known without asking policy. */
+export function asksRole({ review }: Operation, { roles }: Session): boolean {
+  return review?.requirements.some(({ role }) => roles.includes(role)) === true;
+}
+
 export function requireRole(session: Session, ...roles: readonly string[]): void {
   if (session.roles.some((role) => roles.includes(role))) return;
   throw new Problem("forbidden", `this needs the role ${roles.join(" or ")}`);
@@ -42,7 +47,9 @@ export async function visible(
   id: OperationId,
 ): Promise<Read<Operation>> {
   const read = await ports.ledger.read(session.tenantId, id);
-  const mine = read !== undefined && (seesAll(session) || read.value.principalId === session.principalId);
+  const mine =
+    read !== undefined &&
+    (seesAll(session) || read.value.principalId === session.principalId || asksRole(read.value, session));
   if (!mine) throw new Problem("not_found", "no such operation");
   return read;
 }

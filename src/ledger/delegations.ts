@@ -138,7 +138,8 @@ async function grant(database: Database, asked: NewDelegation): Promise<GrantAns
 }
 
 const LIST = `select ${COLUMNS} from delegations d
-  where d.tenant_id = $1 and ($2::text is null or d.id < $2) and ($3::text is null or d.principal_id = $3 or d.holder = $4 or (d.given_by = 'client' and d.delegator = $4))
+  where d.tenant_id = $1 and ($2::text is null or d.id < $2) and ($3::text is null or d.principal_id = $3)
+    and ($4::text is null or d.holder = $4 or (d.given_by = 'client' and d.delegator = $4))
     and ($5::text is null or d.holder = $5) and ($6::boolean is not true or (d.revoked_at is null and d.expires_at > writ_now()))
   order by d.id desc limit $7`;
 

@@ -2,7 +2,7 @@ import { canonicalJson, type Json } from "../core/json.ts";
 import type { Operation } from "../core/operation.ts";
 import { Problem } from "../core/problem.ts";
 import { type Coalescer, coalesce, Overloaded } from "../database/coalesce.ts";
-import { CommitUnknown, RolledBack } from "../database/fault.ts";
+import { CommitUnknown, RolledBack, Unreadable } from "../database/fault.ts";
 import type { Database } from "../database/pool.ts";
 import type {
   ClaimAnswer,
@@ -15,12 +15,14 @@ import type {
 } from "../service/ledger-port.ts";
 import * as authority from "./authority.ts";
 import { claimBatch, claimLocalBatch } from "./claim.ts";
+import { postgresDelegations } from "./delegations.ts";
 import { EffectRefused } from "./local.ts";
 import { openBatch, openLocalBatch } from "./open.ts";
 import { openingKeys, recordedOperation } from "./opening.ts";
 import * as reading from "./read.ts";
 import { due, postpone, recordBatch } from "./record.ts";
 import { openSuperseding } from "./supersede.ts";
+import { tidy } from "./tidy.ts";
 
 /** How many items share one commit, how many commits are under way, how many callers may wait. */
 export interface LedgerBounds {
@@ -56,15 +58,18 @@ export function postgresLedger(database: Database, bounds: LedgerBounds = LEDGER
     recordingKeys,
   );
   return {
+    delegations: postgresDelegations(database),
     open: (item) => open(item, database, item.local === undefined ? opening : openingLocal),
     claim: (item) => claim(item, database, item.local === undefined ? claiming : claimingLocal),
     record: (item) => record(item, database, recording),
     postpone: (operation, dueAt) => answered(postpone(database, operation, dueAt)),
     due: (query) => answered(due(database, query)),
     read: (tenantId, id) => answered(reading.readOne(database, tenantId, id)),
+    intent: (tenantId, principalId, key) => answered(reading.intent(database, tenantId, principalId, key)),
     list: (tenantId, query) => answered(reading.list(database, tenantId, query)),
     events: (tenantId, id) => answered(reading.events(database, tenantId, id)),
     receipt: (tenantId, id) => answered(reading.receipt(database, tenantId, id)),
+    tidy: () => answered(tidy(database)),
     changes: (tenantId, afterSeq, max) => answered(reading.changes(database, tenantId, afterSeq, max)),
     authority: (tenantId) => answered(authority.authority(database, tenantId)),
     halt: (tenantId, asked) => answered(authority.halt(database, tenantId, asked)),
@@ -107,9 +112,14 @@ function batches<I, O>(
     // What was rolled back left nothing; only then is trying again the same as trying.
     // Without an answer of the server there was no connection, and each of them would wait for one in turn.
     alone: (error) =>
-      (error instanceof RolledBack && error.sqlState !== undefined) || error instanceof EffectRefused,
+      (error instanceof RolledBack && error.sqlState !== undefined) ||
+      error instanceof EffectRefused ||
+      error instanceof Unreadable,
     again: (error, tries) =>
-      error instanceof RolledBack && error.retryable && tries < TRIES_MAX ? 20 * 2 ** tries : undefined,
+      error instanceof RolledBack && error.retryable && tries < TRIES_MAX
+        ? // Whoever met in a conflict does not meet again: half of the wait is chance.
+          20 * 2 ** tries * (0.5 + Math.random() / 2)
+        : undefined,
   });
 }
 

@@ -2,7 +2,7 @@ import { type Query, statement } from "../database/sql.ts";
 
 /** What deciding needs to know. */
 const CANDIDATE = `ord int, tenant_id text, id uuid, epoch bigint, principal_id text, intent_key text, proposal_digest text, content_digest text,
-    effect_digest text, scope text, compensates uuid, supersedes uuid, draws int`;
+    effect_digest text, scope text, compensates uuid, supersedes uuid, ends_ms bigint, draws int`;
 
 /** What storing needs to know beside that, whether the effect is still to come or was just performed. */
 const STORED_PART = `state text, reason text, tool text, tool_digest text, provider text, resource text, client_id text, action text, digest text,
@@ -27,6 +27,8 @@ const ADMITTED = `admitted as materialized (
         when k.operation_id <> i.id and (k.proposal_digest = i.proposal_digest or k.content_digest = i.content_digest) then 'replayed'
         when k.operation_id <> i.id then 'key_reused'
         when a.epoch is distinct from i.epoch then 'stale_authority'
+        -- What it rests on has ended by this clock: to be decided again by it.
+        when writ_at(i.ends_ms) <= clock.at then 'stale_authority'
         when i.compensates is not null and c.state is distinct from 'succeeded' then 'not_settled'
         when twin.id is not null and i.intent_key is not null then 'equal_effect_in_doubt'
         when twin.id is not null and twin.settled then 'looks_the_same'
@@ -56,7 +58,8 @@ const ADMITTED = `admitted as materialized (
 /** Its times count from this statement; its events are numbered, dated and chained by the database. */
 const OPENED = `ready as materialized (
     select a.*, a.at as stored_at, case when a.permission is not null then a.at end as authorized_at,
-      a.at + a.lasts_ms * interval '1 ms' as expires_at, a.at + a.due_in_ms * interval '1 ms' as due_at,
+      least(a.at + a.lasts_ms * interval '1 ms', writ_at(a.ends_ms)) as expires_at,
+      least(a.at + a.due_in_ms * interval '1 ms', writ_at(a.ends_ms)) as due_at,
       case when a.claim is null then '[]'::jsonb else jsonb_build_array(a.claim || jsonb_build_object(
         'n', 1, 'claimedAt', writ_ms(a.at), 'leaseUntil', writ_ms(a.at) + a.lease_ms)) end as attempts,
       null::jsonb as evidence, null::text as current_version, null::text as attention,

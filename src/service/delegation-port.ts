@@ -33,8 +33,8 @@ export type GrantAnswer =
   | { readonly kind: "ended" };
 
 export interface DelegationQuery {
-  /** Only those that this principal's authority runs through, or this client gave or holds. */
-  readonly of?: { readonly principalId: string; readonly clientId: string };
+  /** Only those of this principal's authority; with a client, only what that client gave or holds of it. */
+  readonly of?: { readonly principalId: string; readonly clientId?: string };
   readonly holder?: string;
   readonly standing?: boolean;
   readonly before?: string;

@@ -1,6 +1,7 @@
 import type { Halt } from "../core/halt.ts";
 import { Problem } from "../core/problem.ts";
 import type { Session } from "../core/session.ts";
+import { requireUnrevoked } from "./backing.ts";
 import { requireRole } from "./inspect.ts";
 import type { Authority } from "./ledger-port.ts";
 import type { Ports } from "./ports.ts";
@@ -18,6 +19,7 @@ export async function halt(
   order: HaltOrder,
 ): Promise<Halt> {
   requireRole(session, "operator");
+  await requireUnrevoked(ports, session);
   if ((order.scope === "tenant") !== (order.name === undefined)) {
     throw new Problem("invalid_request", "name what is halted, unless it is the tenant", { at: "/name" });
   }
@@ -39,6 +41,7 @@ export async function lift(
   haltId: string,
 ): Promise<void> {
   requireRole(session, "operator");
+  await requireUnrevoked(ports, session);
   const lifted = await ports.ledger.lift(session.tenantId, haltId, session.principalId);
   await ports.authority.refresh(session.tenantId);
   if (!lifted) throw new Problem("not_found", "no such halt stands");

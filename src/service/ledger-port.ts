@@ -7,10 +7,13 @@ import type { Draw } from "../core/limits.ts";
 import type { NewOperation, Operation, Progress, State } from "../core/operation.ts";
 import type { Decision } from "../core/policy.ts";
 import type { Tool } from "../core/tool.ts";
+import type { Delegations } from "./delegation-port.ts";
 
 /** What the tenant's authority is now: the epoch, and everything that was decided under it. */
 export interface Authority {
   readonly epoch: number;
+  /** Names the configuration in force by content: tools, contracts, rules. */
+  readonly offered: string;
   readonly halts: readonly Halt[];
 }
 
@@ -146,6 +149,11 @@ export interface ListQuery {
   readonly max: number;
 }
 
+export interface Intent {
+  readonly proposalDigest: string;
+  readonly operation?: Operation;
+}
+
 /** One change, for those who watch: ids and versions only. */
 export interface Change {
   readonly seq: number;
@@ -157,6 +165,7 @@ export interface Change {
 
 /** The ledger. Every verb, called twice with the same ids, gives the first answer. Throws `ledger_unavailable` or `overloaded`. */
 export interface Ledger {
+  readonly delegations: Delegations;
   open(opening: Opening): Promise<OpenAnswer>;
   claim(claiming: Claiming): Promise<ClaimAnswer>;
   record(recording: Recording): Promise<RecordAnswer>;
@@ -164,9 +173,13 @@ export interface Ledger {
   postpone(operation: Operation, dueAt: Instant): Promise<void>;
   due(query: DueQuery): Promise<Read<readonly Operation[]>>;
   read(tenantId: TenantId, id: OperationId): Promise<Read<Operation> | undefined>;
+  /** What an intent key was sent with; without an operation when its details were pruned. */
+  intent(tenantId: TenantId, principalId: string, key: string): Promise<Intent | undefined>;
   list(tenantId: TenantId, query: ListQuery): Promise<readonly Operation[]>;
   events(tenantId: TenantId, id: OperationId): Promise<readonly StoredEvent[]>;
   receipt(tenantId: TenantId, id: OperationId): Promise<string | undefined>;
+  /** Forgets rows that nobody needs any more, a bounded amount; true while there may be more. */
+  tidy(): Promise<boolean>;
   /** Changes after `seq`, in an order that never shows a later one before an earlier one was visible. */
   changes(
     tenantId: TenantId,
@@ -178,8 +191,14 @@ export interface Ledger {
   lift(tenantId: TenantId, haltId: string, actor: string): Promise<boolean>;
   raiseEpoch(tenantId: TenantId, why: string, actor: string): Promise<number>;
   /** Makes the tenant known and keeps the definitions that its operations pin. Raises the epoch when they differ from the last. */
-  enroll(tenantId: TenantId, definitions: readonly Definition[], more?: Enrolment): Promise<Uint8Array>;
+  enroll(tenantId: TenantId, definitions: readonly Definition[], more?: Enrolment): Promise<Enrolled>;
   definition(tenantId: TenantId, digest: string): Promise<Definition | undefined>;
+}
+
+/** A tenant as it stands: the key of its look-alike digests, and the name of the configuration that is in force from now on. */
+export interface Enrolled {
+  readonly lookalikeKey: Uint8Array;
+  readonly offered: string;
 }
 
 /** What else a tenant's permissions were decided under: a change of it raises the epoch. */

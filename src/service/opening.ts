@@ -1,9 +1,10 @@
 import type { Action, FrozenAction } from "../core/action.ts";
+import { usesOf } from "../core/delegation.ts";
 import type { EventDraft } from "../core/event.ts";
 import type { ClaimId } from "../core/ids.ts";
 import { NO_INQUIRY } from "../core/inquiry.ts";
 import type { JsonObject } from "../core/json.ts";
-import { drawsOf } from "../core/limits.ts";
+import { type Draw, drawsOf } from "../core/limits.ts";
 import type { NewOperation } from "../core/operation.ts";
 import type { Decision } from "../core/policy.ts";
 import { type Proposal, proposalDigest } from "../core/proposal.ts";
@@ -39,7 +40,7 @@ export function openingOf(
           : now
             ? "executing"
             : "authorized",
-    ...(decision.effect === "deny" ? { reason: "denied" as const } : {}),
+    ...(decision.effect === "deny" ? { reason: decision.reason ?? "denied" } : {}),
     tool: tool.name,
     toolDigest: offered.digest,
     provider: tool.provider,
@@ -59,7 +60,7 @@ export function openingOf(
     claimId: ports.entropy.uuid4() as ClaimId,
     worker: ports.worker,
     leaseMs: tool.contract.leaseMs,
-    ...drawing(tool, frozen.action, operation.resource),
+    ...drawing(tool, frozen.action, operation.resource, usesOf(session.delegation)),
   };
   return {
     operation,
@@ -83,15 +84,31 @@ export function openingOf(
   };
 }
 
-/** What its first claim reserves of the tool's limits, in the claim's own commit. */
-export function drawing(tool: Tool, action: Action, resource: string): Pick<ClaimTicket, "draws"> {
-  const draws = drawsOf(tool.limits ?? [], {
+/** The same, authorized and due now: a worker claims it when it has a place for it. */
+export function deferred(opening: Opening): Opening {
+  const { claim: _later, ...rest } = opening;
+  return {
+    ...rest,
+    operation: { ...rest.operation, state: "authorized" },
+    events: rest.events.filter(({ type }) => type !== "claimed"),
+  };
+}
+
+/** What its first claim reserves, in the claim's own commit: of the tool's limits, and of its chain's uses. */
+export function drawing(
+  tool: Tool,
+  action: Action,
+  resource: string,
+  uses: readonly Draw[],
+): Pick<ClaimTicket, "draws"> {
+  const limited = drawsOf(tool.limits ?? [], {
     tool: tool.name,
     principalId: action.principalId,
     clientId: action.clientId,
     resource,
     arguments: action.arguments,
   });
+  const draws = [...limited, ...uses];
   return draws.length === 0 ? {} : { draws };
 }
 
@@ -120,7 +137,11 @@ function openingEvents(
   if (decision.effect === "deny")
     return [
       proposed,
-      { type: "denied", actor: policy, data: { ...verdict, reason: "denied", why: decision.why ?? "" } },
+      {
+        type: "denied",
+        actor: policy,
+        data: { ...verdict, reason: decision.reason ?? "denied", why: decision.why ?? "" },
+      },
     ];
   if (decision.effect === "review") {
     const requirements = decision.requirements as unknown as JsonObject[]; // Requirements are plain JSON.

@@ -7,6 +7,7 @@ import type { Operation } from "../core/operation.ts";
 import type { Opinion, Requirement } from "../core/policy.ts";
 import type { Session } from "../core/session.ts";
 import type { Tool } from "../core/tool.ts";
+import type { Capacity } from "./capacity.ts";
 import type { Approvals } from "./approval-port.ts";
 import type { Backing, Claimant } from "./delegation-port.ts";
 import type { Authority, Ledger, LocalEffect } from "./ledger-port.ts";
@@ -22,6 +23,8 @@ export interface Ports {
   readonly entropy: Entropy;
   readonly signer: Signer;
   readonly log: Log;
+  /** Executions under way that this process's callers wait for. */
+  readonly capacity: Capacity;
   /** Names this process in claims. */
   readonly worker: string;
 }

@@ -2,14 +2,16 @@ import { freezeAction } from "../core/action.ts";
 import { type Instant, operationIdOf } from "../core/ids.ts";
 import type { Operation } from "../core/operation.ts";
 import { Problem } from "../core/problem.ts";
-import { demand, type Proposal } from "../core/proposal.ts";
+import { demand, type Proposal, proposalDigest } from "../core/proposal.ts";
 import type { Session } from "../core/session.ts";
 import { withDefaults } from "../core/tool.ts";
+import { backed } from "./backing.ts";
+import type { Place } from "./capacity.ts";
 import { claimAndExecute } from "./claim.ts";
 import { decide, haltedBy } from "./decide.ts";
 import { type Claimed, performClaimed } from "./execute.ts";
 import type { OpenAnswer, Opening } from "./ledger-port.ts";
-import { openingOf } from "./opening.ts";
+import { deferred, openingOf } from "./opening.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
 
 /** An operation as the caller is answered, and how it came to be that one. `done` resolves when an execution begun here has ended. */
@@ -24,8 +26,39 @@ const DECISIONS_MAX = 4;
 const LIMIT_AGAIN_MS = 60_000;
 
 /** From a claim to an operation: normalize, decide, store, and execute when it is allowed now. The only way in. */
-export async function propose(ports: Ports, session: Session, asked: Proposal): Promise<Proposed> {
-  const offered = ports.catalog.tool(session.tenantId, asked.tool);
+export async function propose(ports: Ports, asking: Session, asked: Proposal): Promise<Proposed> {
+  try {
+    return await proposeNew(ports, asking, asked);
+  } catch (error) {
+    // A tool that changed or went says nothing about what was asked for before: its key still has its operation.
+    if (!(error instanceof Problem) || !UNREADABLE.has(error.code)) throw error;
+    return (await replayed(ports, asking, asked)) ?? fail(error);
+  }
+}
+
+const UNREADABLE: ReadonlySet<string> = new Set([
+  "unknown_tool",
+  "invalid",
+  "version_required",
+  "idempotency-key-missing",
+]);
+
+function fail(error: Problem): never {
+  throw error;
+}
+
+/** The operation that the caller's intent key names, if this is the proposal that it was sent with. */
+async function replayed(ports: Ports, session: Session, asked: Proposal): Promise<Proposed | undefined> {
+  if (asked.intentKey === undefined) return undefined;
+  const intent = await ports.ledger.intent(session.tenantId, session.principalId, asked.intentKey);
+  if (intent === undefined) return undefined;
+  if (intent.operation === undefined) throw refusal({ kind: "key_spent" });
+  if (intent.proposalDigest !== proposalDigest(asked)) throw refusal({ kind: "key_reused" });
+  return { operation: intent.operation, how: "replayed" };
+}
+
+async function proposeNew(ports: Ports, asking: Session, asked: Proposal): Promise<Proposed> {
+  const offered = ports.catalog.tool(asking.tenantId, asked.tool);
   if (offered === undefined) {
     throw new Problem("unknown_tool", `there is no tool named "${asked.tool}"`, {
       at: "/tool",
@@ -35,6 +68,8 @@ export async function propose(ports: Ports, session: Session, asked: Proposal): 
   demand(offered.tool, asked);
   const normalized = { ...asked, arguments: withDefaults(offered.tool.input, asked.arguments) };
   offered.validate(normalized.arguments);
+  let authority = await ports.authority.known(asking.tenantId);
+  const session = await backed(ports, asking, authority);
   const frozen = freezeAction(offered.tool, normalized, session, {
     operationId: operationIdOf(ports.entropy.uuid7()),
     salt: ports.entropy.salt(),
@@ -42,7 +77,6 @@ export async function propose(ports: Ports, session: Session, asked: Proposal): 
     settingsDigest: offered.settingsDigest,
     tenantKey: ports.catalog.tenantKey(session.tenantId),
   });
-  let authority = await ports.authority.known(session.tenantId);
   for (let tries = 0; tries < DECISIONS_MAX; tries++) {
     const decision = await decide(ports, session, offered.tool, frozen.action, authority);
     // A refusal is never given on an old view of authority.
@@ -56,9 +90,10 @@ export async function propose(ports: Ports, session: Session, asked: Proposal): 
     const started = { monotonicMs: ports.clock.monotonicMs(), wallMs: ports.clock.wallMs() };
     // Under a halt a known key still has its operation. Epoch 0 is no tenant's, so nothing new is stored.
     const decided = halted === undefined ? decision : { ...decision, epoch: 0 };
-    const opening = openingOf(ports, session, asked, frozen, offered, decided);
-    const answer = await ports.ledger.open(opening);
-    if (answer.kind !== "stale_authority") return answered(ports, answer, offered, opening, started);
+    const placed = placeFor(ports, openingOf(ports, session, asked, frozen, offered, decided));
+    const answer = await ports.ledger.open(placed.opening).catch(freeing(placed));
+    if (answer.kind !== "stale_authority") return answered(ports, answer, offered, placed, started);
+    placed.place?.free();
     if (halted !== undefined) throw halted;
     authority = await ports.authority.refresh(session.tenantId);
   }
@@ -69,25 +104,48 @@ export async function propose(ports: Ports, session: Session, asked: Proposal): 
   );
 }
 
+/** An opening with its place among what is under way, where its effect is elsewhere and happens now. */
+interface Placed {
+  readonly opening: Opening;
+  readonly place?: Place;
+}
+
+/** Where there is no place for it, it is stored as authorized: nobody waits in memory for a provider that is busy. */
+function placeFor(ports: Ports, opening: Opening): Placed {
+  if (opening.claim === undefined || opening.local !== undefined) return { opening };
+  const place = ports.capacity.take(opening.operation.provider, opening.operation.tenantId);
+  return place === undefined ? { opening: deferred(opening) } : { opening, place };
+}
+
+function freeing({ place }: Placed): (error: unknown) => never {
+  return (error) => {
+    place?.free();
+    throw error;
+  };
+}
+
 async function answered(
   ports: Ports,
   answer: OpenAnswer,
   offered: OfferedTool,
-  opening: Opening,
+  { opening, place }: Placed,
   started: Claimed["started"],
 ): Promise<Proposed> {
+  if (answer.kind === "opened" && answer.operation.state === "executing") {
+    const { operation, clock } = answer;
+    if (operation.attempts.at(-1)?.claimId === opening.claim?.claimId) {
+      const done = performClaimed(ports, { operation, clock, started, offered });
+      return { operation, how: "opened", done: done.finally(() => place?.free()) };
+    }
+  }
+  place?.free();
   switch (answer.kind) {
     case "opened": {
-      const mine = answer.operation.attempts.at(-1)?.claimId === opening.claim?.claimId;
-      if (answer.operation.state === "authorized" && answer.operation.execute === "now")
-        return run(ports, answer.operation, answer.clock);
-      if (answer.operation.state !== "executing" || !mine)
-        return { operation: answer.operation, how: "opened" };
-      return {
-        operation: answer.operation,
-        how: "opened",
-        done: performClaimed(ports, { operation: answer.operation, clock: answer.clock, started, offered }),
-      };
+      const { operation } = answer;
+      const runs = operation.state === "authorized" && operation.execute === "now";
+      return runs && opening.supersede !== undefined
+        ? run(ports, operation, answer.clock)
+        : { operation, how: "opened" };
     }
     case "replayed":
     case "joined":

@@ -5,6 +5,7 @@ import { Problem } from "../core/problem.ts";
 import { judgeAbsence } from "../core/recovery.ts";
 import { identityUsable, lastSentAt } from "../core/sending.ts";
 import { peopleInChain, type Session } from "../core/session.ts";
+import { requireUnrevoked } from "./backing.ts";
 import { requireRole, visible } from "./inspect.ts";
 import type { Ports } from "./ports.ts";
 import { recordingOf } from "./settle.ts";
@@ -26,6 +27,7 @@ export async function resolve(
   ruling: Ruling,
 ): Promise<Operation> {
   requireRole(session, "resolver");
+  await requireUnrevoked(ports, session);
   const { value: operation, clock } = await visible(ports, session, id);
   const chain = peopleInChain(sessionOf(operation));
   // Nor through the client that proposed: an agent that also holds a resolver's token must not clear its own doubt.

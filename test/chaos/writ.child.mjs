@@ -12,7 +12,8 @@ import { processEntropy } from "../../dist/host/entropy.js";
 import { receiptSigner } from "../../dist/identity/receipts.js";
 import { postgresLedger } from "../../dist/ledger/ledger.js";
 import { rolePolicy } from "../../dist/policy/roles.js";
-import { authorityView } from "../../dist/service/decide.js";
+import { authorityView } from "../../dist/service/authority.js";
+import { capacity } from "../../dist/service/capacity.js";
 import { propose } from "../../dist/service/propose.js";
 import { startWorker, WORKER_BOUNDS } from "../../dist/worker.js";
 
@@ -52,6 +53,7 @@ const ports = {
   entropy: processEntropy,
   signer: receiptSigner({ keyId: "test", privateKey: generateKeyPairSync("ed25519").privateKey }),
   log: { info: log, warn: log, error: log },
+  capacity: capacity(),
   worker: told.name,
 };
 

@@ -103,7 +103,7 @@ test("every route that asks the ledger says so when it is away; every route surv
     get: () => async () => Promise.reject(new Problem("ledger_unavailable", "away", { retryAfterMs: 1000 })),
   });
   const without = await counted(
-    { ports: { ...here.ports, ledger: away, authority: { known: away.authority, refresh: away.authority } } },
+    { ports: { ...here.ports, ledger: away, authority: { ...here.ports.authority, known: away.authority, refresh: away.authority } } },
     {
       ready: async () => ({ ready: false, checks: [{ name: "database", ok: false }] }),
     },

@@ -3,7 +3,7 @@ import type { Operation } from "../../src/core/operation.ts";
 import { proposal } from "../../src/core/proposal.ts";
 import { LEDGER_BOUNDS, postgresLedger } from "../../src/ledger/ledger.ts";
 import { executeLater } from "../../src/service/cancel.ts";
-import { authorityView } from "../../src/service/decide.ts";
+import { authorityView } from "../../src/service/authority.ts";
 import { propose } from "../../src/service/propose.ts";
 import { movableClock } from "../support/clock.ts";
 import { breaking } from "../support/flown.ts";

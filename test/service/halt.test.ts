@@ -3,6 +3,7 @@ import type { Opinion } from "../../src/core/policy.ts";
 import { executeLater } from "../../src/service/cancel.ts";
 import { type HaltOrder, halt, lift, standing } from "../../src/service/halt.ts";
 import { takeStep } from "../../src/service/reconcile.ts";
+import { linked, under } from "../support/delegated.ts";
 import { instance } from "../support/instance.ts";
 import { KINDS, type Shop, shop } from "../support/shop.ts";
 import { refusal, rowsOf } from "../support/stock.ts";
@@ -10,7 +11,6 @@ import { refusal, rowsOf } from "../support/stock.ts";
 const ops = (here: Shop) => here.as({ principalId: "test#ops", roles: ["operator"] });
 const stop = (here: Shop, order: Partial<HaltOrder> = {}) =>
   halt(here.ports, ops(here), { scope: "tenant", reason: "an incident", ...order });
-const link = { id: "d1", delegator: "test#ada", holder: "agent-1", expiresAt: Number.MAX_SAFE_INTEGER };
 
 describe("a halt", () => {
   test.each<[HaltOrder["scope"], string | undefined]>([
@@ -19,13 +19,20 @@ describe("a halt", () => {
     ["provider", "shop"],
     ["principal", "test#ada"],
     ["client", "agent-1"],
-    ["delegation", "d1"],
+    ["delegation", "its own"],
+    ["delegation", "the one above"],
   ])(
     "of a %s refuses what it names, stores nothing, and leaves everything else alone",
     async (scope, name) => {
       const here = await shop();
-      const session = here.as({ delegation: [link] });
-      await stop(here, { scope, name });
+      const above = await linked(here, "agent-0");
+      const link = await linked(here, "agent-1", above);
+      const session = under(here, link);
+      const names = new Map([
+        ["its own", link.id],
+        ["the one above", above.id],
+      ]);
+      await stop(here, { scope, name: names.get(name ?? "") ?? name });
 
       const answer = await refusal(here.place("o1", { session }));
       const other = await here.place("o1", {
@@ -42,7 +49,7 @@ describe("a halt", () => {
 
   test("that names another tool, provider, principal, client or delegation changes nothing", async () => {
     const here = await shop();
-    const session = here.as({ delegation: [link] });
+    const session = under(here, await linked(here, "agent-1"));
     for (const scope of ["tool", "provider", "principal", "client", "delegation"] as const)
       await stop(here, { scope, name: "another" });
 
@@ -156,7 +163,10 @@ describe("authority that changed since the decision", () => {
     const opinions = async (): Promise<readonly Opinion[]> => [
       { of: "test", policies: ["p"], requirements: [], obligations: [], ...now.voice },
     ];
-    const here = await shop({ ...options, overrides: { policy: { version: () => "v", opinions } } });
+    const here = await shop({
+      ...options,
+      overrides: { policy: { version: () => "v", opinions, approves: async () => true } },
+    });
     const change = async (voice: Voice) => {
       now.voice = voice;
       await here.ledger.raiseEpoch(here.session.tenantId, "a change", "ops");

@@ -4,6 +4,7 @@ import type { Operation } from "../../src/core/operation.ts";
 import type { Session } from "../../src/core/session.ts";
 import { receipt } from "../../src/service/inspect.ts";
 import { type Ruling, resolve } from "../../src/service/resolve.ts";
+import { linked, under } from "../support/delegated.ts";
 import { KINDS, SETTLE_MS, type Shop, shop } from "../support/shop.ts";
 import { refusal } from "../support/stock.ts";
 
@@ -98,11 +99,12 @@ describe("a person's ruling", () => {
   test("C045: by somebody through whom the authority ran, or without the role, or of another tenant, is refused and changes nothing", async () => {
     const here = await shop({ of: "nothing", contract: CAN_SETTLE });
     here.provider.fault("drop_after");
-    const delegation = [{ id: "d1", delegator: "test#dee", holder: "agent-1", expiresAt: 9e15 }];
-    const lost = await here.place("o1", { session: here.as({ delegation }) });
+    const above = await linked(here, "agent-0");
+    const session = under(here, await linked(here, "agent-1", above));
+    const lost = await here.place("o1", { session });
     const rows: readonly [string, Partial<Session>, string][] = [
       ["the principal", { principalId: "test#ada" }, "forbidden"],
-      ["a delegator", { principalId: "test#dee" }, "forbidden"],
+      ["a delegator", { clientId: "agent-0" }, "forbidden"],
       ["the holder of a link", { principalId: "agent-1" }, "forbidden"],
       ["somebody through the client that proposed", { clientId: "agent-1" }, "forbidden"],
       ["somebody without the role", { roles: ["operator", "auditor"] }, "forbidden"],

@@ -44,3 +44,13 @@ export async function linked(
 export function under(here: Pick<Rig, "session">, link: Delegation): Session {
   return { ...here.session, clientId: link.holder, delegationId: link.id };
 }
+
+/** From the principal to agent-1, to agent-2, to agent-3. `changes` are the middle one's. */
+export async function chained(
+  here: Pick<Rig, "ledger" | "session">,
+  changes: Partial<NewDelegation> = {},
+): Promise<readonly [Delegation, Delegation, Delegation]> {
+  const root = await linked(here, "agent-1");
+  const middle = await linked(here, "agent-2", root, changes);
+  return [root, middle, await linked(here, "agent-3", middle)];
+}

@@ -3,7 +3,7 @@ import type { Proposal } from "../../src/core/proposal.ts";
 import type { Session } from "../../src/core/session.ts";
 import { connect, type Database } from "../../src/database/pool.ts";
 import { type ClosableLedger, LEDGER_BOUNDS, postgresLedger } from "../../src/ledger/ledger.ts";
-import { authorityView } from "../../src/service/decide.ts";
+import { authorityView } from "../../src/service/authority.ts";
 import type { Claiming, Ledger, Opening } from "../../src/service/ledger-port.ts";
 import type { Ports } from "../../src/service/ports.ts";
 import { propose } from "../../src/service/propose.ts";

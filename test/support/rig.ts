@@ -21,6 +21,7 @@ import {
 import { type RoleTools, rolePolicy } from "../../src/policy/roles.ts";
 import { authorityView } from "../../src/service/authority.ts";
 import type { Connector, Log, Ports, Signer } from "../../src/service/ports.ts";
+import { capacity } from "../../src/service/capacity.ts";
 import { type Proposed, propose } from "../../src/service/propose.ts";
 import { takeStep } from "../../src/service/reconcile.ts";
 import { type DatabaseKind, freshDatabase } from "./database.ts";
@@ -202,6 +203,7 @@ async function portsOf(ledger: ClosableLedger, options: RigOptions, alarms: stri
     entropy: processEntropy,
     signer: testSigner(),
     log: testLog(alarms),
+    capacity: capacity(),
     worker: `test-${process.pid}`,
     ...options.overrides,
   };

@@ -1,10 +1,17 @@
+import { existsSync } from "node:fs";
 import { test as plain, type TestAPI } from "vitest";
+
+export const CHROMIUM = process.env.WRIT_TEST_CHROMIUM ?? "/usr/bin/chromium";
 
 /** What a test may need that not every machine has. `npm test` without it skips in the open; CI has it all. */
 const NEEDS = {
   server: {
     has: () => Boolean(process.env.WRIT_TEST_DATABASE_URL),
     how: "set WRIT_TEST_DATABASE_URL to a PostgreSQL server on which it may create databases",
+  },
+  chromium: {
+    has: () => existsSync(CHROMIUM),
+    how: "install Chromium, or set WRIT_TEST_CHROMIUM to its path",
   },
 };
 

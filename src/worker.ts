@@ -1,3 +1,4 @@
+import type { TenantId } from "./core/ids.ts";
 import type { Operation } from "./core/operation.ts";
 import type { Ports } from "./service/ports.ts";
 import { takeStep } from "./service/reconcile.ts";
@@ -82,7 +83,7 @@ async function take(
       max,
       reserveMs: RESERVE_MS,
       exceptProviders: providers.full,
-      exceptTenants: tenants.full,
+      exceptTenants: [...tenants.full, ...(await outdated(ports))],
     });
     // Picked while we were told to stop: it is due again when the reservation ends.
     if (signal.aborted) return "nothing";
@@ -96,6 +97,14 @@ async function take(
     ports.log.warn("worker", { what: "the ledger is away", error: String(error) });
     return "away";
   }
+}
+
+/** Tenants whose configuration this process does not know: others decide for them. Asked again, for it may be in force again. */
+async function outdated({ authority }: Ports): Promise<readonly TenantId[]> {
+  const [first] = authority.outdated();
+  if (first === undefined) return [];
+  await authority.refresh(first).catch(() => undefined);
+  return authority.outdated();
 }
 
 function begin(

@@ -47,7 +47,7 @@ function giving(app: App, door: Door): void {
           description:
             "A person gives in a console session of their own; a client gives a part of what it holds; an operator gives to a service that acts for itself.",
           answers: { 201: json("It stands.", DelegationAnswer) },
-          refusals: [...REFUSALS.body, "invalid", "revoked", "not_ready"],
+          refusals: [...REFUSALS.body, "invalid", "revoked"],
         }),
       },
     },
@@ -119,7 +119,7 @@ function ending(app: App, door: Door): void {
           description:
             "No new claim and no repeat from the answer on; what is executing may finish. Twice is once.",
           answers: { 200: json("As it ended.", DelegationAnswer) },
-          refusals: [...REFUSALS.body, "not_found", "revoked", "not_ready"],
+          refusals: [...REFUSALS.body, "not_found", "revoked"],
         }),
       },
     },

@@ -37,7 +37,7 @@ export function revocationRoutes(app: App, door: Door): void {
           description:
             "No new claim and no repeat from the answer on, by them or through them; what is executing may finish. Twice is once.",
           answers: { 201: json("It stands.", RevocationAnswer) },
-          refusals: [...REFUSALS.body, "revoked", "not_ready"],
+          refusals: [...REFUSALS.body, "revoked"],
         }),
       },
     },
@@ -81,7 +81,7 @@ export function revocationRoutes(app: App, door: Door): void {
           summary: "Let a person or a client act again",
           tag: "authority",
           answers: { 200: json("What was rejected meanwhile stays so.", EMPTY_BODY) },
-          refusals: [...REFUSALS.body, "not_found", "revoked", "not_ready"],
+          refusals: [...REFUSALS.body, "not_found", "revoked"],
         }),
       },
     },

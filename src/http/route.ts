@@ -17,7 +17,7 @@ const PUBLIC: readonly ProblemCode[] = ["invalid_request", "forbidden", "misdire
 /** And that any route gives which needs a session. */
 const OFFER: readonly ProblemCode[] = [...PUBLIC, "unauthenticated", "internal"];
 /** And that any route gives which asks the ledger. */
-const SESSION: readonly ProblemCode[] = [...OFFER, "ledger_unavailable"];
+const SESSION: readonly ProblemCode[] = [...OFFER, "ledger_unavailable", "not_ready"];
 /** And that any route gives which reads a body. */
 const BODY: readonly ProblemCode[] = [...SESSION, "malformed", "too_large", "unsupported_media_type"];
 

@@ -77,6 +77,7 @@ const REFUSED_PROPOSALS = [
   "not_cancellable",
   "not_settled",
   "halted",
+  "limit_exceeded",
   "overloaded",
 ] as const;
 

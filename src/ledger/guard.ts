@@ -1,6 +1,6 @@
 import { type Query, statement } from "../database/sql.ts";
 import type { Opening } from "../service/ledger-port.ts";
-import { intentKeyItem, lookalikeItem } from "./opening.ts";
+import { askerOf, intentKeyItem, lookalikeItem } from "./opening.ts";
 
 /**
  * The locks of one batch, always in this order: authority, intent keys, look-alikes (then operations, then the effects' own rows).
@@ -31,6 +31,10 @@ const LOOKALIKES = `
   order by tenant_id, scope, effect_digest
   on conflict (tenant_id, scope, effect_digest) do update set passes = g.passes + 1`;
 
+/** What is asked of people for one client is counted by one at a time: whoever comes second sees what the first left waiting. */
+const ASKERS = `select pg_advisory_xact_lock(hashtextextended('writ.asking.' || i.asker, 0))
+  from (select distinct value as asker from jsonb_array_elements_text($1::jsonb) order by value) i`;
+
 /** Share-locks the authority rows: what was revoked or halted before this is seen, what comes later waits for us. */
 export function lockAuthority(tenants: Iterable<string>): Query {
   return statement(AUTHORITY, [JSON.stringify([...new Set(tenants)])]);
@@ -48,8 +52,10 @@ export function awaitTurn(tenantId: string): Query {
 export function lockIntents(openings: readonly Opening[]): readonly Query[] {
   const keys = openings.flatMap((opening) => intentKeyItem(opening) ?? []);
   const lookalikes = openings.flatMap((opening) => lookalikeItem(opening) ?? []);
+  const askers = openings.flatMap((opening) => askerOf(opening) ?? []);
   return [
     ...(keys.length === 0 ? [] : [statement(KEYS, [JSON.stringify(keys)])]),
     ...(lookalikes.length === 0 ? [] : [statement(LOOKALIKES, [JSON.stringify(lookalikes)])]),
+    ...(askers.length === 0 ? [] : [statement(ASKERS, [JSON.stringify(askers)])]),
   ];
 }

@@ -2,7 +2,7 @@ import { type Query, statement } from "../database/sql.ts";
 
 /** What deciding needs to know. */
 const CANDIDATE = `ord int, tenant_id text, id uuid, epoch bigint, principal_id text, intent_key text, proposal_digest text, content_digest text,
-    effect_digest text, scope text, compensates uuid, supersedes uuid, ends_ms bigint, draws int`;
+    effect_digest text, scope text, compensates uuid, supersedes uuid, ends_ms bigint, draws int, asker text, asking_max int`;
 
 /** What storing needs to know beside that, whether the effect is still to come or was just performed. */
 const STORED_PART = `state text, reason text, tool text, tool_digest text, provider text, resource text, client_id text, action text, digest text,
@@ -35,6 +35,9 @@ const ADMITTED = `admitted as materialized (
         when twin.id is not null and twin.principal_id = i.principal_id then 'joined'
         when twin.id is not null then 'equal_effect_in_doubt'
         when i.draws > (select count(*) from reservations r where r.tenant_id = i.tenant_id and r.operation_id = i.id) then 'limit_reached'
+        when i.asking_max <= (
+          select count(*) from operations o where o.tenant_id = i.tenant_id and o.client_id = i.asker and o.state = 'proposed'
+            and o.expires_at > clock.at and o.id is distinct from i.supersedes) then 'too_many_waiting'
         else 'open'
       end as verdict,
       case when k.operation_id <> i.id then k.operation_id
@@ -127,7 +130,8 @@ export interface Admission {
     | "looks_the_same"
     | "joined"
     | "equal_effect_in_doubt"
-    | "limit_reached";
+    | "limit_reached"
+    | "too_many_waiting";
   readonly other: string | null;
   readonly epoch: number;
   /** The moment the item's times count from. */

@@ -206,6 +206,7 @@ function answerOf(
     case "key_spent":
     case "key_reused":
     case "not_settled":
+    case "too_many_waiting":
       return { kind: admission.verdict };
     case "limit_reached":
       // A room that another item of this very batch filled a moment ago.

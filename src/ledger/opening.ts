@@ -54,6 +54,7 @@ export function candidateItem(opening: Opening, ord: number): object {
     compensates: operation.compensates === undefined ? undefined : uuidOf(operation.compensates),
     supersedes: operation.supersedes === undefined ? undefined : uuidOf(operation.supersedes),
     draws: opening.claim?.draws?.length,
+    ...(opening.askingMax === undefined ? {} : { asker: operation.clientId, asking_max: opening.askingMax }),
   };
 }
 
@@ -96,6 +97,11 @@ export function lookalikeItem(opening: Opening): object | undefined {
   return { tenant_id: opening.operation.tenantId, scope, effect_digest: opening.effectDigest };
 }
 
+/** Who locks this meets whoever else asks people for the same client. */
+export function askerOf({ operation, askingMax }: Opening): string | undefined {
+  return askingMax === undefined ? undefined : `${operation.tenantId} ${operation.clientId}`;
+}
+
 function lookalikeScope(opening: Opening): string | undefined {
   switch (opening.lookalikes) {
     case "off":
@@ -136,6 +142,8 @@ export function openingKeys(opening: Opening): readonly string[] {
   const scope = lookalikeScope(opening);
   if (scope !== undefined) keys.push(`effect ${operation.tenantId} ${scope} ${opening.effectDigest}`);
   if (opening.local !== undefined) keys.push(`resource ${operation.tenantId} ${operation.resource}`);
+  const asker = askerOf(opening);
+  if (asker !== undefined) keys.push(`asking ${asker}`);
   if (operation.compensates !== undefined) keys.push(`compensates ${operation.compensates}`);
   return keys;
 }

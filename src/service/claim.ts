@@ -9,7 +9,7 @@ import { standingOf } from "../core/recovery.ts";
 import { maySend } from "../core/sending.ts";
 import { linksOf } from "./backing.ts";
 import { type Claimable, claimingOf, underBoth } from "./claiming.ts";
-import { agreement } from "./consent.ts";
+import { agreement, tellPeople } from "./consent.ts";
 import { decide } from "./decide.ts";
 import { type Claimed, performClaimed } from "./execute.ts";
 import type { Authority } from "./ledger-port.ts";
@@ -170,7 +170,11 @@ async function decideAgain(
       actor,
       data: { why: decision.why ?? "" },
     };
-    if (authorization === undefined) return record(ports, operation, tool.contract, clock, reopened);
+    if (authorization === undefined) {
+      const checked = await record(ports, operation, tool.contract, clock, reopened);
+      if (checked.operation.state === "proposed") tellPeople(ports, checked.operation);
+      return checked;
+    }
     const told: Told = { happening: { type: "authorized", authorization }, actor };
     return record(ports, operation, tool.contract, clock, reopened, told);
   }

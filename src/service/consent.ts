@@ -113,6 +113,12 @@ export function permission(
   };
 }
 
+/** Whoever listens outside hears that people are asked: that, and where to look, and nothing of what it is. */
+export function tellPeople({ approvals }: Pick<Ports, "approvals">, operation: Operation): void {
+  const { tenantId, id, review } = operation;
+  approvals.notifier?.waiting({ tenantId, id: `${id}.${review?.since ?? 0}`, operationId: id });
+}
+
 /** Asks people from now on; what they said before stays with it. */
 function freshReview({ operation, asker, clock }: Asked, tool: Tool, decision: Decision): Review {
   const { requirements, policyVersion, epoch, policies, obligations, endsAt } = decision;

@@ -82,6 +82,8 @@ export interface Opening {
   readonly contentDigest: string;
   readonly effectDigest: string;
   readonly lookalikes: "principal" | "tenant" | "off";
+  /** Present when it waits for people: more of this client do not wait at once. */
+  readonly askingMax?: number;
   readonly claim?: ClaimTicket;
   readonly local?: LocalWork;
   /** Cancels the operation that this one supersedes, in the same commit. Pure; undefined when it cannot be cancelled any more. */
@@ -98,7 +100,7 @@ export type OpenAnswer =
   /** `other` is absent when it belongs to somebody else. */
   | { readonly kind: "looks_the_same" | "equal_effect_in_doubt"; readonly other?: OperationId }
   | { readonly kind: "not_cancellable"; readonly state: State | undefined }
-  | { readonly kind: "not_settled" | "already_compensated" }
+  | { readonly kind: "not_settled" | "already_compensated" | "too_many_waiting" }
   | LimitReached
   | { readonly kind: "stale_authority"; readonly epoch: number };
 

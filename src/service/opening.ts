@@ -72,6 +72,7 @@ export function openingOf(
     contentDigest: frozen.contentDigest,
     effectDigest: frozen.effectDigest,
     lookalikes: tool.lookalikes,
+    ...(decision.effect === "review" ? { askingMax: ports.approvals.openMax } : {}),
     events: openingEvents(session, operation, decision, now ? ticket : undefined),
     ...(now ? { claim: ticket } : {}),
     ...(now && local !== undefined

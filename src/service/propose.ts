@@ -8,6 +8,7 @@ import { withDefaults } from "../core/tool.ts";
 import { backed } from "./backing.ts";
 import type { Place } from "./capacity.ts";
 import { claimAndExecute } from "./claim.ts";
+import { tellPeople } from "./consent.ts";
 import { decide, haltedBy } from "./decide.ts";
 import { type Claimed, performClaimed } from "./execute.ts";
 import type { OpenAnswer, Opening } from "./ledger-port.ts";
@@ -24,6 +25,8 @@ export interface Proposed {
 const DECISIONS_MAX = 4;
 /** When to ask again about a room that only an outcome can make, not time. */
 const LIMIT_AGAIN_MS = 60_000;
+/** People take their time. */
+const WAITING_AGAIN_MS = 30_000;
 
 /** From a claim to an operation: normalize, decide, store, and execute when it is allowed now. The only way in. */
 export async function propose(ports: Ports, asking: Session, asked: Proposal): Promise<Proposed> {
@@ -143,6 +146,7 @@ async function answered(
     case "opened": {
       const { operation } = answer;
       const runs = operation.state === "authorized" && operation.execute === "now";
+      if (operation.state === "proposed") tellPeople(ports, operation);
       return runs && opening.supersede !== undefined
         ? run(ports, operation, answer.clock)
         : { operation, how: "opened" };
@@ -207,6 +211,11 @@ function refusal(answer: Exclude<OpenAnswer, { kind: "opened" | "replayed" | "jo
       return new Problem("limit_exceeded", `the limit "${answer.limit}" has no room for this now`, {
         retryAfterMs: answer.retryAt === undefined ? LIMIT_AGAIN_MS : answer.retryAt - answer.clock,
         next: "Nothing was stored. Send it again when there is room, with the same key.",
+      });
+    case "too_many_waiting":
+      return new Problem("limit_exceeded", "too many proposals of this client wait for people already", {
+        retryAfterMs: WAITING_AGAIN_MS,
+        next: "Nothing was stored. Wait until people have decided, or withdraw what is not wanted any more.",
       });
     case "stale_authority":
       return new Problem("overloaded", "authority changed while deciding", { retryAfterMs: 1000 });

@@ -32,6 +32,8 @@ export interface LedgerBounds {
 }
 // Measured: 32-64 a batch with several in flight is the best of throughput and p99; larger batches only cost.
 export const LEDGER_BOUNDS: LedgerBounds = { batchMax: 48, inFlightMax: 4, waitingMax: 10_000 };
+// They all leave on one connection: measured, two on their way gather larger batches than four, and nobody waits longer.
+const PIPELINED_MAX = 2;
 
 export interface ClosableLedger extends Ledger {
   /** Waits for what was submitted. */
@@ -40,20 +42,25 @@ export interface ClosableLedger extends Ledger {
 
 /** The Ledger port on PostgreSQL. Concurrent callers share statements and commits; each is answered for its own item. */
 export function postgresLedger(database: Database, bounds: LedgerBounds = LEDGER_BOUNDS): ClosableLedger {
-  const opening = batches(bounds, (items: readonly Opening[]) => openBatch(database, items), openingKeys);
+  const pipelined = { ...bounds, inFlightMax: Math.min(PIPELINED_MAX, bounds.inFlightMax) };
+  const opening = batches(pipelined, (items: readonly Opening[]) => openBatch(database, items), openingKeys);
   const openingLocal = batches(
     bounds,
     (items: readonly Opening[]) => openLocalBatch(database, items),
     openingKeys,
   );
-  const claiming = batches(bounds, (items: readonly Claiming[]) => claimBatch(database, items), claimingKeys);
+  const claiming = batches(
+    pipelined,
+    (items: readonly Claiming[]) => claimBatch(database, items),
+    claimingKeys,
+  );
   const claimingLocal = batches(
     bounds,
     (items: readonly Claiming[]) => claimLocalBatch(database, items),
     claimingKeys,
   );
   const recording = batches(
-    bounds,
+    pipelined,
     (items: readonly Recording[]) => recordBatch(database, items),
     recordingKeys,
   );

@@ -74,7 +74,9 @@ function relay(client: Socket, upstream: Socket, state: State): void {
   client.on("data", (bytes: Buffer) => {
     spoken += bytes.toString("latin1");
     const { order } = state;
-    const commits = bytes.includes(COMMIT) && order !== undefined && spoken.includes(order.text);
+    // A read has a transaction of its own, and nothing to commit.
+    const writes = !spoken.includes("read only\0");
+    const commits = bytes.includes(COMMIT) && order !== undefined && writes && spoken.includes(order.text);
     if (!commits) {
       if (bytes.includes(COMMIT)) spoken = "";
       upstream.write(bytes);

@@ -40,6 +40,7 @@ export function breaking(database: Database, rule: string, without: string): Dat
     });
   return {
     read: (query) => database.read(query),
+    readWithin: (tenantId, query) => database.readWithin(tenantId, query),
     close: () => database.close(),
     flight: (queries) => database.flight(change(queries)),
     transaction: (work) =>

@@ -1,4 +1,13 @@
+import type { ApprovalAnswer, ApprovalPage, DecisionBody } from "./wire/approval.ts";
 import type { HaltAnswer, HaltBody, StandingAnswer } from "./wire/authority.ts";
+import type {
+  DelegationAnswer,
+  DelegationBody,
+  DelegationPage,
+  RevocationAnswer,
+  RevocationBody,
+  RevocationPage,
+} from "./wire/delegation.ts";
 import type { ToolAnswer } from "./wire/offer.ts";
 import type { ExplanationAnswer, HistoryAnswer, ReceiptAnswer } from "./wire/record.ts";
 import type { OperationAnswer, OperationPage, ProblemAnswer, ProposeBody, RulingBody } from "./wire.ts";
@@ -74,9 +83,23 @@ export interface Client {
   reconcile(operationId: string): Promise<OperationAnswer>;
   /** A person's ruling on an operation in doubt. */
   resolve(operationId: string, ruling: RulingBody): Promise<OperationAnswer>;
+  /** What waits for this person's decision; each with the nonce of this view. */
+  approvals(query?: { readonly of?: "me" | "all"; readonly limit?: number; readonly cursor?: string }): Promise<ApprovalPage>;
+  approval(operationId: string): Promise<ApprovalAnswer>;
+  decide(operationId: string, decision: DecisionBody): Promise<OperationAnswer>;
+  /** Takes one's own yes back. */
+  withdraw(operationId: string): Promise<OperationAnswer>;
   halt(order: HaltBody): Promise<HaltAnswer>;
   lift(haltId: string): Promise<StandingAnswer>;
   halts(): Promise<StandingAnswer>;
+  /** Gives a client a part of what this token holds. */
+  delegate(body: DelegationBody): Promise<DelegationAnswer>;
+  delegations(query?: { readonly holder?: string; readonly standing?: true }): Promise<DelegationPage>;
+  revokeDelegation(id: string, reason: string): Promise<DelegationAnswer>;
+  /** Of a person or a client. */
+  revoke(body: RevocationBody): Promise<RevocationAnswer>;
+  restore(revocationId: string): Promise<object>;
+  revocations(): Promise<RevocationPage>;
   tools(): Promise<readonly ToolAnswer[]>;
 }
 
@@ -115,9 +138,22 @@ export function writClient(options: ClientOptions): Client {
     execute: (id) => post(at(id, "/execute")),
     reconcile: (id) => post(at(id, "/reconcile")),
     resolve: (id, ruling) => once(at(id, "/findings"), ruling),
+    approvals: (query = {}) => ask({ method: "GET", path: "/v1/approvals", query: { ...query } }),
+    approval: (id) => ask({ method: "GET", path: `/v1/approvals/${encodeURIComponent(id)}` }),
+    // The nonce answers once: the same answer sent again is the same answer.
+    decide: (id, decision) => ask({ method: "POST", path: at(id, "/decisions"), body: decision }),
+    withdraw: (id) => post(at(id, "/decisions/withdraw")),
     halt: (order) => once("/v1/halts", order),
     lift: (id) => once(`/v1/halts/${encodeURIComponent(id)}/lift`, {}),
     halts: () => ask({ method: "GET", path: "/v1/halts" }),
+    delegate: (body) => once("/v1/delegations", body),
+    delegations: (query = {}) =>
+      ask({ method: "GET", path: "/v1/delegations", query: { ...query, limit: 100 } }),
+    revokeDelegation: (id, reason) =>
+      ask({ method: "POST", path: `/v1/delegations/${encodeURIComponent(id)}/revoke`, body: { reason } }),
+    revoke: (body) => ask({ method: "POST", path: "/v1/revocations", body }),
+    restore: (id) => once(`/v1/revocations/${encodeURIComponent(id)}/lift`, {}),
+    revocations: () => ask({ method: "GET", path: "/v1/revocations", query: { limit: 100 } }),
     tools: async () =>
       (await ask<{ readonly tools: readonly ToolAnswer[] }>({ method: "GET", path: "/v1/tools" })).tools,
   };

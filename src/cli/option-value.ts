@@ -26,3 +26,14 @@ export function port(text: string): number {
 export function scenes(text: string, before: readonly number[] = []): readonly number[] {
   return [...before, whole(text, 99)];
 }
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** Whole seconds, from a text such as 90s, 30m, 8h or 7d. */
+export function duration(text: string): number {
+  const [, value = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const seconds = Number(value) * (UNITS[unit] ?? Number.NaN);
+  if (!(seconds > 0 && seconds <= 366 * 86_400))
+    throw new InvalidArgumentError("It is a time such as 90s, 30m, 8h or 7d, at most 366d.");
+  return seconds;
+}

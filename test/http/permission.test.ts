@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { buildApp } from "../../src/http/app.ts";
-import { door } from "../support/door.ts";
+import { door, RESOURCE } from "../support/door.ts";
 import { rig } from "../support/rig.ts";
 import { of, ROUTES } from "./routes.ts";
 
@@ -9,6 +9,7 @@ test("a route that does not say who may use it stops the app from starting", asy
   const parts = {
     ports,
     identify: async () => Promise.reject(new Error("unused")),
+    resource: RESOURCE,
     jwks: { keys: [] },
     ready: async () => ({ ready: true, checks: [] }),
   };
@@ -52,5 +53,8 @@ test("every route refuses every role that its permission does not name, and no o
     "POST /v1/halts": ["agent", "resolver", "approver", "auditor"],
     "GET /v1/halts": ["agent", "approver"],
     "POST /v1/halts/{id}/lift": ["agent", "resolver", "approver", "auditor"],
+    "POST /v1/revocations": ["agent", "resolver", "approver", "auditor"],
+    "GET /v1/revocations": ["agent", "resolver", "approver"],
+    "POST /v1/revocations/{id}/lift": ["agent", "resolver", "approver", "auditor"],
   });
 });

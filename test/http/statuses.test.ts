@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Problem } from "../../src/core/problem.ts";
 import type { DoorParts } from "../../src/http/door.ts";
-import { door, OPERATOR, RESOLVER, type TestDoor } from "../support/door.ts";
+import { AUDITOR, door, FOREIGN, OPERATOR, RESOLVER, type TestDoor } from "../support/door.ts";
 import type { Answer, Call } from "../support/exchange.ts";
 import { held, mute } from "../support/held.ts";
 import { type Rig, rig } from "../support/rig.ts";
@@ -54,6 +54,11 @@ const SPECIFIC: readonly string[] = [
   "POST /v1/operations/{id}/findings 409",
   "POST /v1/halts 201",
   "POST /v1/halts/{id}/lift 200",
+  "POST /v1/delegations 201",
+  "POST /v1/delegations 422",
+  "POST /v1/delegations/{id}/revoke 200",
+  "POST /v1/revocations 201",
+  "POST /v1/revocations/{id}/lift 200",
 ];
 
 const seen = new Set<string>();
@@ -63,7 +68,9 @@ async function counted(here: Pick<Rig, "ports">, parts: Partial<DoorParts> = {})
   const there = await door(here, parts);
   const call: TestDoor["call"] = async (method, path, given) => {
     const answer = await there.call(method, path, given);
-    const route = path.split("?")[0]?.replace(/(?<=^\/v1\/(operations|halts)\/)[^/]+/, "{id}") ?? path;
+    const route =
+      path.split("?")[0]?.replace(/(?<=^\/v1\/(operations|halts|delegations|revocations)\/)[^/]+/, "{id}") ??
+      path;
     seen.add(`${method} ${route} ${answer.status}`);
     return answer;
   };
@@ -99,11 +106,20 @@ test("every route gives every common refusal that it documents", async () => {
 
 test("every route that asks the ledger says so when it is away; every route survives what nobody expected", async () => {
   const here = await rig();
+  const refusing = async () =>
+    Promise.reject(new Problem("ledger_unavailable", "away", { retryAfterMs: 1000 }));
+  const delegations = new Proxy(here.ledger.delegations, { get: () => refusing });
   const away = new Proxy(here.ledger, {
-    get: () => async () => Promise.reject(new Problem("ledger_unavailable", "away", { retryAfterMs: 1000 })),
+    get: (_ledger, verb) => (verb === "delegations" ? delegations : refusing),
   });
   const without = await counted(
-    { ports: { ...here.ports, ledger: away, authority: { ...here.ports.authority, known: away.authority, refresh: away.authority } } },
+    {
+      ports: {
+        ...here.ports,
+        ledger: away,
+        authority: { ...here.ports.authority, known: away.authority, refresh: away.authority },
+      },
+    },
     {
       ready: async () => ({ ready: false, checks: [{ name: "database", ok: false }] }),
     },
@@ -235,6 +251,44 @@ test("halts give theirs", async () => {
 
   expect(status).toBe(201);
   expect((await call("POST", `/v1/halts/${body.id}/lift`, { as: OPERATOR, body: {} })).status).toBe(200);
+});
+
+test("delegations and revocations give theirs", async () => {
+  const { call } = await counted(await rig());
+  const rule = {
+    tools: ["inventory.*"],
+    resources: ["Warehouse:main"],
+    arguments: { available: { max: 9 } },
+  };
+  const order = { holder: "agent-2", rules: [rule], lastsSeconds: 60 };
+  const impossible = { ...rule, arguments: { available: { min: 9, max: 1 } } };
+
+  const given = await call("POST", "/v1/delegations", { body: order });
+  const nonsense = await call("POST", "/v1/delegations", { body: { ...order, rules: [impossible] } });
+  const ended = await call("POST", `/v1/delegations/${given.body.id}/revoke`, { body: { reason: "over" } });
+  const listed = await call("GET", "/v1/delegations?standing=true");
+  const all = await call("GET", "/v1/delegations?holder=agent-2");
+  const foreign = await call("POST", `/v1/delegations/${given.body.id}/revoke`, {
+    as: { ...OPERATOR, ...FOREIGN },
+    body: { reason: "mine" },
+  });
+  const revoked = await call("POST", "/v1/revocations", {
+    as: OPERATOR,
+    body: { scope: "client", name: "agent-1", reason: "stolen" },
+  });
+  const refused = await call("POST", "/v1/delegations", { body: order });
+  const standing = await call("GET", "/v1/revocations", { as: AUDITOR });
+  const lifted = await call("POST", `/v1/revocations/${revoked.body.id}/lift`, { as: OPERATOR, body: {} });
+
+  expect([given, nonsense, ended, foreign, revoked, refused, lifted].map(({ status }) => status)).toEqual([
+    201, 422, 200, 404, 201, 403, 200,
+  ]);
+  expect(given.body).toMatchObject({ by: "client", delegator: "agent-1", holder: "agent-2", rules: [rule] });
+  expect(ended.body).toMatchObject({ id: given.body.id, revoked: { reason: "over" } });
+  expect(listed.body.delegations).toEqual([]);
+  expect(all.body.delegations).toEqual([ended.body]);
+  expect(refused.body.code).toBe("revoked");
+  expect(standing.body.revocations).toEqual([revoked.body]);
 });
 
 test("every status that a route documents has been given", async () => {

@@ -3,6 +3,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { catalog, definitionsOf, type Provider } from "./catalog/catalog.ts";
 import type { Configuration, ProviderConfiguration } from "./config.ts";
+import { guardedConnector } from "./connectors/http/egress.ts";
+import { type ClosableNotifier, webhookNotifier } from "./connectors/http/webhook.ts";
 import { httpConnector, settingsDigestValue } from "./connectors/http.ts";
 import { lintSql, postgresConnector } from "./connectors/postgres.ts";
 import { digestOf } from "./core/digest.ts";
@@ -16,10 +18,20 @@ import { processEntropy } from "./host/entropy.ts";
 import { buildApp } from "./http/app.ts";
 import { loadOrCreateKey, type SigningKey } from "./identity/keys.ts";
 import { receiptSigner } from "./identity/receipts.ts";
-import { type Grant, mintToken, TENANT_CLAIM, tokenIdentity } from "./identity/tokens.ts";
+import { type IssuerAt, type ResourceServer, resourceServer } from "./identity/resource-server.ts";
+import { webauthn } from "./identity/webauthn.ts";
+import { identityStore } from "./ledger/identity-store.ts";
 import { type ClosableLedger, postgresLedger } from "./ledger/ledger.ts";
-import { rolePolicy } from "./policy/roles.ts";
-import { authorityView } from "./service/decide.ts";
+import { passkeyStore } from "./ledger/passkeys.ts";
+import { postgresPolicies } from "./ledger/policies.ts";
+import { cedarEngine, policyBench } from "./policy/cedar.ts";
+import { firstPolicy } from "./policy/first.ts";
+import { shortForm } from "./policy/short-form.ts";
+import type { Passkeys } from "./service/approval-port.ts";
+import { authorityView } from "./service/authority.ts";
+import { capacity } from "./service/capacity.ts";
+import { lookFor } from "./service/looking.ts";
+import type { PolicyText } from "./service/policy-port.ts";
 import type { Connector, Log, Ports } from "./service/ports.ts";
 import type { ReadyAnswer } from "./wire/health.ts";
 import { startWorker, WORKER_BOUNDS, type Worker, type WorkerBounds } from "./worker.ts";
@@ -31,8 +43,12 @@ export interface ComposeOptions {
   /** The folder of this installation's keys. */
   readonly home: string;
   readonly log: Log;
+  /** Whose tokens are taken, in place of those that the configuration names. */
+  readonly issuers?: readonly IssuerAt[];
   /** Names this process in claims; by default host and process. */
   readonly worker?: string;
+  /** What policy sees as `context.environment`. By default production. */
+  readonly environment?: "development" | "production";
 }
 
 /** One running Writ. */
@@ -43,13 +59,15 @@ export interface Writ {
   /** Opens the HTTP door. */
   listen(at?: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>;
   startWorker(bounds?: Partial<WorkerBounds>): Worker;
-  /** A token of this installation's own issuer. */
-  mint(grant: Omit<Grant, "issuer" | "audience">): Promise<string>;
   /** Door, workers, ledger, database, in this order; what is in hand gets `withinMs` to end. */
   close(withinMs?: number): Promise<void>;
 }
 
+export { type DevelopmentIssuer, developmentIssuer } from "./identity/dev-issuer.ts";
+export { type LocalIssuer, localIssuer } from "./identity/local-issuer.ts";
+
 const CLOSE_WITHIN_MS = 10_000;
+const ISSUER_CONNECT_MS = 2_000;
 
 /** Builds every part and joins them. The only place that knows them all. */
 export async function compose(options: ComposeOptions): Promise<Writ> {
@@ -63,31 +81,74 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   const ledger = postgresLedger(database);
   const keys = keysOf(options.home);
   const providers = new Map(
-    Object.entries(configuration.providers).map(([name, settings]) => [name, providerOf(settings)]),
+    Object.entries(configuration.providers).map(([name, settings]) => [name, providerOf(settings, database)]),
   );
-  const policy = rolePolicy(configuration.roles);
+  const { tools } = configuration;
+  const environment = options.environment ?? "production";
+  const policies = { store: postgresPolicies(database), bench: policyBench({ tools, environment, log }) };
+  const written = policyOf(configuration);
   const settings = Object.fromEntries(
     [...providers].map(([name, { settingsDigest }]) => [name, settingsDigest]),
   );
-  const rules = digestOf("writ.rules.v1", { roles: configuration.roles, settings } as JsonObject);
+  const rules = digestOf("writ.rules.v1", {
+    settings,
+    asks: configuration.approvals.role,
+  } as JsonObject);
   const tenantKeys = new Map<TenantId, Uint8Array>();
+  const offered = new Map<TenantId, string>();
   for (const tenant of configuration.tenants) {
     const more = { rules, lookalikeKey: randomBytes(32) };
-    tenantKeys.set(tenant, await ledger.enroll(tenant, definitionsOf(configuration.tools), more));
+    const enrolled = await ledger.enroll(tenant, definitionsOf(configuration.tools), more);
+    tenantKeys.set(tenant, enrolled.lookalikeKey);
+    offered.set(tenant, enrolled.offered);
+    await firstPolicy({ policies, authority: (id) => ledger.authority(id), log }, tenant, written);
   }
+  const offers = catalog({ tools, providers, tenantKeys, ledger });
+  const notifier = notifierOf(configuration, () => place.url, log);
   const ports: Ports = {
     ledger,
-    catalog: catalog({ tools: configuration.tools, providers, tenantKeys, ledger }),
-    policy,
-    authority: authorityView(ledger),
+    catalog: offers,
+    policy: cedarEngine({
+      store: policies.store,
+      tools,
+      environment,
+      log,
+      look: lookFor(offers, policies.store),
+    }),
+    policies,
+    authority: authorityView(ledger, offered),
+    approvals: {
+      openMax: configuration.approvals.openMax,
+      role: configuration.approvals.role,
+      ...(configuration.approvals.maxAgeMs === undefined
+        ? {}
+        : { maxAgeMs: configuration.approvals.maxAgeMs }),
+      passkeys: passkeysOf(configuration, database, (tenant) => tenantKeys.get(tenant) ?? new Uint8Array()),
+      notifier,
+    },
     clock: processClock,
     entropy: processEntropy,
     signer: receiptSigner(keys.receipts),
     log,
+    capacity: capacity(),
     worker: options.worker ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
   };
   const connectors = [...providers.values()].map(({ connector }) => connector);
-  return running({ configuration, ports, database, ledger, keys, connectors });
+  const place: Place = { url: configuration.publicUrl ?? addressOf(configuration.listen) };
+  const callers = resourceServer({
+    issuers: options.issuers ?? configuration.issuers,
+    store: identityStore(database),
+    clock: processClock,
+    connect: ({ allowPrivate = false, ca }) => guardedConnector({ allowPrivate }, ISSUER_CONNECT_MS, ca),
+    publicUrl: () => place.url,
+  });
+  return running({ notifier, configuration, ports, database, ledger, keys, connectors, callers, place });
+}
+
+/** The installation's policy, as its folder says it. Throws `invalid` where it is none for the tools that stand beside it. */
+export function policyOf({ policies, roles, tools }: Configuration): PolicyText {
+  const names = tools.map(({ name }) => name);
+  return { files: [...policies, ...shortForm(roles, names, policies.length === 0)] };
 }
 
 function refuseBadSql({ tools, providers }: Configuration): void {
@@ -102,28 +163,28 @@ interface Parts {
   readonly ledger: ClosableLedger;
   readonly keys: Keys;
   readonly connectors: readonly Connector[];
+  readonly callers: ResourceServer;
+  readonly notifier: ClosableNotifier | undefined;
+  readonly place: Place;
 }
 
-function running({ configuration, ports, database, ledger, keys, connectors }: Parts): Writ {
+/** Under which address this Writ is reached; without a configured one it is known when the door is open. */
+interface Place {
+  url: string;
+}
+
+function addressOf({ host, port }: Configuration["listen"]): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function running(parts: Parts): Writ {
+  const { configuration, ports, database, ledger, keys, connectors, callers, place } = parts;
   const workers: Worker[] = [];
-  const { issuer, audience } = configuration;
-  const identify = tokenIdentity({
-    issuers: [
-      {
-        issuer,
-        audience,
-        keys: { keys: [keys.tokens.publicKey] },
-        tenant: { claim: TENANT_CLAIM, among: configuration.tenants },
-      },
-      ...configuration.issuers,
-    ],
-    clock: () => ports.clock.wallMs(),
-  });
   const app = buildApp({
     ports,
-    identify,
+    ...callers,
     jwks: { keys: [keys.receipts.publicKey] },
-    ready: async () => ready(database),
+    ready: async () => ready(database, callers, () => inForce(ports, configuration)),
     settings: {
       hosts: configuration.hosts,
       origins: configuration.origins,
@@ -134,17 +195,20 @@ function running({ configuration, ports, database, ledger, keys, connectors }: P
     ports,
     configuration,
     database,
-    listen: async (at = configuration.listen) => ({
-      url: await app.listen({ host: at.host, port: at.port }),
-    }),
+    listen: async (at = configuration.listen) => {
+      const url = await app.listen({ host: at.host, port: at.port });
+      if (configuration.publicUrl === undefined) place.url = url;
+      return { url };
+    },
     startWorker: (bounds = {}) => {
       const worker = startWorker(ports, { ...WORKER_BOUNDS, ...bounds });
       workers.push(worker);
       return worker;
     },
-    mint: (grant) => mintToken({ ...grant, issuer, audience }, keys.tokens, ports.clock.wallMs()),
     close: async (withinMs = CLOSE_WITHIN_MS) => {
       await app.close();
+      await callers.close();
+      await parts.notifier?.close();
       await Promise.all(workers.map((worker) => worker.stop(withinMs)));
       await ledger.close();
       await Promise.all(connectors.map((connector) => connector.close?.()));
@@ -153,7 +217,11 @@ function running({ configuration, ports, database, ledger, keys, connectors }: P
   };
 }
 
-async function ready(database: Database): Promise<ReadyAnswer> {
+async function ready(
+  database: Database,
+  callers: ResourceServer,
+  configured: () => Promise<boolean>,
+): Promise<ReadyAnswer> {
   const check = (name: string, ok: boolean, says?: string) => ({
     name,
     ok,
@@ -165,17 +233,38 @@ async function ready(database: Database): Promise<ReadyAnswer> {
       missing.length === 0
         ? check("migrations", true)
         : check("migrations", false, `missing: ${missing.join(", ")}`);
-    return { ready: migrated.ok, checks: [check("database", true), migrated] };
+    // An issuer that is away stops its own tokens and nothing else.
+    const issuers = callers.states().map(({ issuer, state: { kind, why } }) => {
+      const known = kind === "local" || kind === "good" || kind === "unread";
+      return check(`issuer ${issuer}`, known, known ? undefined : `${kind}: ${why ?? ""}`);
+    });
+    const current = migrated.ok && (await configured());
+    const configuration = current
+      ? check("configuration", true)
+      : check("configuration", false, "another one is in force than this process was started with");
+    const checks = [check("database", true), migrated, configuration, ...issuers];
+    return { ready: current, checks };
   } catch {
     return { ready: false, checks: [check("database", false, "the ledger's database does not answer")] };
   }
 }
 
-function providerOf(settings: ProviderConfiguration): Provider {
+/** Is what this process was started with still what its tenants are offered? A later deployment may have changed it. */
+async function inForce({ authority }: Ports, { tenants: [tenant] }: Configuration): Promise<boolean> {
+  try {
+    if (tenant !== undefined) await authority.refresh(tenant);
+    return authority.outdated().length === 0;
+  } catch (error) {
+    if (error instanceof Problem && error.code === "not_ready") return false;
+    throw error;
+  }
+}
+
+function providerOf(settings: ProviderConfiguration, database: Pick<Database, "read">): Provider {
   switch (settings.kind) {
     case "postgres":
       return {
-        connector: postgresConnector(),
+        connector: postgresConnector((query) => database.read(query)),
         settingsDigest: digestOf("writ.settings.v1", { kind: "postgres", database: "ledger" }),
       };
     case "http":
@@ -186,15 +275,30 @@ function providerOf(settings: ProviderConfiguration): Provider {
   }
 }
 
+function notifierOf(
+  { approvals }: Configuration,
+  publicUrl: () => string,
+  log: Log,
+): ClosableNotifier | undefined {
+  if (approvals.notify === undefined) return undefined;
+  return webhookNotifier({ ...approvals.notify, publicUrl, log, clock: processClock });
+}
+
+function passkeysOf(
+  { approvals }: Configuration,
+  database: Database,
+  tenantKey: (tenant: TenantId) => Uint8Array,
+): Passkeys | undefined {
+  if (approvals.passkeys === undefined) return undefined;
+  const { salt } = processEntropy;
+  const store = passkeyStore(database);
+  return webauthn({ ...approvals.passkeys, store, tenantKey, salt, clock: () => processClock.wallMs() });
+}
+
 interface Keys {
-  readonly tokens: SigningKey;
   readonly receipts: SigningKey;
 }
 
 function keysOf(home: string): Keys {
-  const folder = join(home, "keys");
-  return {
-    tokens: loadOrCreateKey(folder, "tokens"),
-    receipts: loadOrCreateKey(folder, "receipts"),
-  };
+  return { receipts: loadOrCreateKey(join(home, "keys"), "receipts") };
 }

@@ -1,13 +1,21 @@
 // The whole service: the real HTTP door in this process.
-import { compose } from "../../dist/compose.js";
+import { compose, localIssuer } from "../../dist/compose.js";
 import { serve } from "./child.mjs";
 import { configuration, TENANT } from "./offer.mjs";
 import { quiet } from "./quiet.mjs";
 
 await serve(async ({ url, home, shop }) => {
-  const writ = await compose({ configuration: configuration(shop), databaseUrl: url, home, log: quiet });
+  const offered = configuration(shop);
+  const issuer = localIssuer({ home, tenants: offered.tenants });
+  const writ = await compose({
+    configuration: offered,
+    databaseUrl: url,
+    home,
+    log: quiet,
+    issuers: [issuer.issuer],
+  });
   const door = await writ.listen();
-  const token = await writ.mint({
+  const token = await issuer.mint({
     tenant: TENANT,
     principal: "ada",
     client: "agent-7",

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { join } from "node:path";
 
 /** Who a development token speaks for. */
-export const PEOPLE = ["agent", "resolver", "operator"] as const;
+export const PEOPLE = ["agent", "approver", "resolver", "operator"] as const;
 export type Person = (typeof PEOPLE)[number];
 
 /** Where the running `writ dev` of a folder is, and the tokens that it made. */
@@ -10,8 +10,16 @@ export interface DevFile {
   readonly url: string;
   readonly pid: number;
   readonly tokens: Readonly<Record<Person, string>>;
+  readonly issuer?: DevIssuerFile;
   /** Where the example's simulated providers listen: `GET /__writ/journal` counts their effects. */
   readonly providers?: Readonly<Record<string, string>>;
+}
+
+/** The development issuer, and the secrets of its clients; `secrets.issuer` is this folder's own. */
+export interface DevIssuerFile {
+  readonly url: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly people: Readonly<Record<string, { readonly roles: readonly string[]; readonly client: string }>>;
 }
 
 export function devFilePath(folder: string): string {

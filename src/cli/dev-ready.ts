@@ -8,6 +8,7 @@ export interface Running {
   readonly url: string;
   readonly folder: string;
   readonly tokens: Readonly<Record<Person, string>>;
+  readonly issuer: string;
   readonly configuration: Configuration;
   /** Set with the example: something to change at once, and where the providers are. */
   readonly example?: { readonly first: FirstItem; readonly providers: Readonly<Record<string, string>> };
@@ -17,7 +18,7 @@ const NAME_WIDTH = 9;
 
 /** What is up, and the one command that shows that it works. */
 export function readyText({ paint }: Screen, running: Running): string {
-  const { url, folder, tokens, configuration, example } = running;
+  const { url, folder, tokens, issuer, configuration, example } = running;
   const row = (name: string, value: string): string => `   ${paint.dim(name.padEnd(NAME_WIDTH))}${value}`;
   return [
     "",
@@ -29,6 +30,11 @@ export function readyText({ paint }: Screen, running: Running): string {
     ...Object.entries(example?.providers ?? {}).map(([name, at]) =>
       row(name, `${at}  ${paint.dim("simulated; its effects: /__writ/journal")}`),
     ),
+    row(
+      "issuer",
+      `${issuer}  ${paint.yellow("for development: anybody on this machine may be ada, ben or cleo")}`,
+    ),
+    row("login", `${url}/login`),
     row("token", `below, for 24 h; all are in ${devFilePath(folder)}`),
     "",
     `${paint.bold("Try it:")} ${example === undefined ? "paste this to see what is offered" : "paste this, twice if you like: the second time is a replay"}`,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { compose, type Writ } from "../compose.ts";
+import { compose, type DevelopmentIssuer, type Writ } from "../compose.ts";
 import type { Configuration } from "../config.ts";
 import { migrate } from "../database/migrate.ts";
 import type { Context } from "./context.ts";
@@ -9,13 +9,14 @@ import { skimStory } from "./demo/story.ts";
 import { shortOpening, skimmedText, verdictText } from "./demo/terminal.ts";
 import { stageOn } from "./demo.ts";
 import { removeDevFile, writeDevFile } from "./dev-file.ts";
+import { firstTokens, issuerFile, openIssuer } from "./dev-issuer.ts";
 import { type Running, readyText } from "./dev-ready.ts";
 import { openShops, type Shops, stockFirstItem } from "./dev-shops.ts";
 import { devConfiguration, usesExample } from "./example.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { embeddedIn } from "./ledger-database.ts";
 import { peopleLog } from "./log.ts";
-import { portFor } from "./port.ts";
+import { freePort, portFor } from "./port.ts";
 import { type Progress, progress, slowly } from "./progress.ts";
 import { type Ends, ends } from "./signals.ts";
 
@@ -55,20 +56,22 @@ async function begin(context: Context, flags: DevFlags, opened: Ends): Promise<R
     phases.phase("starting Writ");
     const shops = usesExample(context) ? await shopsOf(context, databaseUrl, opened) : undefined;
     const pointed = shops === undefined ? configuration : pointedAt(configuration, shops.addresses);
-    const writ = await composed(context, pointed, databaseUrl, opened);
-    const port = await portFor(context, flags.port, pointed.listen.port);
+    const port = (await portFor(context, flags.port, pointed.listen.port)) || (await freePort(ANY_PORT));
+    const issuer = await openIssuer(context, pointed, `http://127.0.0.1:${port}`, opened);
+    const writ = await composed(context, { configuration: pointed, databaseUrl, issuer }, opened);
     const { url } = await writ.listen({ host: "127.0.0.1", port });
     writ.startWorker();
-    const tokens = await tokensOf(writ);
+    const tokens = await firstTokens(issuer, tenantOf(pointed));
     const providers = shops?.addresses;
     writeDevFile(folder, {
       url,
       pid: process.pid,
       tokens,
+      issuer: issuerFile(issuer),
       ...(providers === undefined ? {} : { providers }),
     });
     await opened.opened(folder, async () => removeDevFile(folder));
-    const running = { url, folder, tokens, configuration: pointed };
+    const running = { url, folder, tokens, issuer: issuer.url, configuration: pointed };
     if (providers === undefined) return running;
     const first = await stockFirstItem(databaseUrl, tenantOf(pointed));
     return { ...running, example: { first, providers } };
@@ -103,15 +106,32 @@ async function shopsOf({ folder, screen }: Context, databaseUrl: string, opened:
 }
 
 const CLOSE_WITHIN_MS = 5_000;
+/** Where the system itself looks for a free port. */
+const ANY_PORT = 49_152;
+
+interface Composed {
+  readonly configuration: Configuration;
+  readonly databaseUrl: string;
+  readonly issuer: DevelopmentIssuer;
+}
 
 async function composed(
   { screen, folder }: Context,
-  configuration: Configuration,
-  databaseUrl: string,
+  { configuration: given, databaseUrl, issuer }: Composed,
   opened: Ends,
 ): Promise<Writ> {
   const home = join(folder, ".writ");
-  const writ = compose({ configuration, databaseUrl, home, log: peopleLog(screen) });
+  // It is reached where it listens, whatever the installation's own address is.
+  const { publicUrl: _elsewhere, ...configuration } = given;
+  const issuers = [issuer.issuer];
+  const writ = compose({
+    configuration,
+    databaseUrl,
+    home,
+    log: peopleLog(screen),
+    issuers,
+    environment: "development",
+  });
   return opened.opened(writ, async ({ close }) => {
     await close(CLOSE_WITHIN_MS);
     screen.talk("writ: the worker and the HTTP door have ended; what was in hand is in the ledger");
@@ -129,21 +149,6 @@ async function openWithStory({ screen }: Context, serverUrl: string, opened: End
   } finally {
     await close();
   }
-}
-
-/** As long as a token may live. */
-const TOKEN_TTL_S = 24 * 3600;
-
-async function tokensOf(writ: Writ): Promise<Running["tokens"]> {
-  const tenant = tenantOf(writ.configuration);
-  const mint = (principal: string, client: string, ...roles: readonly string[]): Promise<string> =>
-    writ.mint({ tenant, principal, client, roles, ttlS: TOKEN_TTL_S });
-  return {
-    // Whoever tries it out may use every tool, whatever its configuration calls its roles.
-    agent: await mint("ada", "agent-1", ...new Set(["agent", ...Object.keys(writ.configuration.roles)])),
-    resolver: await mint("grace", "writ-cli", "resolver"),
-    operator: await mint("edith", "writ-cli", "operator", "auditor"),
-  };
 }
 
 function tenantOf({ tenants }: Configuration): Configuration["tenants"][number] {

@@ -1,4 +1,6 @@
 import { Command, Help, Option } from "commander";
+import { approvalCommands } from "./approval.ts";
+import { authorityCommands } from "./authority.ts";
 import type { Context } from "./context.ts";
 import { PEOPLE, type Person } from "./dev-file.ts";
 import type { ExitCode } from "./exit.ts";
@@ -8,6 +10,7 @@ import type { ListFlags } from "./op.ts";
 import { collected, count, port, scenes, seconds } from "./option-value.ts";
 import type { ProposeFlags } from "./propose.ts";
 import type { ResolveFlags } from "./resolve.ts";
+import type { Runner } from "./runner.ts";
 import { type Colours, FORMATS, type Screen } from "./screen.ts";
 import type { TokenFlags } from "./token.ts";
 import { VERSION } from "./version.ts";
@@ -21,9 +24,6 @@ export interface Surroundings {
   readonly screenOf: (format: string) => Screen;
   readonly done: (exit: ExitCode) => void;
 }
-
-type Run = (context: Context) => Promise<ExitCode> | ExitCode;
-type Runner = (command: Command, run: Run) => Promise<void>;
 
 const STATES = ["proposed", "authorized", "executing", "succeeded", "rejected", "unknown"];
 
@@ -61,7 +61,9 @@ export function program(given: Surroundings): Command {
   };
   starting(writ, runner);
   operations(writ, runner);
+  approvalCommands(writ, runner);
   people(writ, runner);
+  authorityCommands(writ, runner);
   contracts(writ, runner);
   installation(writ, runner);
   return writ;
@@ -246,16 +248,18 @@ function installation(writ: Command, runner: Runner): void {
       .description(summary)
       .action((_flags: object, command: Command) => runner(command, run));
   writ
-    .command("token")
-    .summary("a development token for an agent or a person")
-    .description("Mints a token of the development issuer of this folder, on standard output.")
-    .option("--principal <name>", "for whom")
+    .command("token [who]")
+    .summary("a development token for an agent, a person or a service")
+    .description(
+      "A token of the development issuer that runs in this folder, on standard output: ada by her agent (the default),\nben or cleo by the command line, or stock-service for itself.",
+    )
     .option("--client <name>", "the agent or program that holds it")
-    .option("--role <role...>", "with these roles")
+    .option("--role <role...>", "with these roles instead of the person's own")
     .option("--tenant <tenant>", "in this tenant")
+    .option("--delegation <id>", "under this delegation")
     .option("--ttl <seconds>", "valid so long", seconds(86_400), 3600)
-    .action((flags: TokenFlags, command: Command) =>
-      runner(command, async (context) => (await import("./token.ts")).token(context, flags)),
+    .action((who: string | undefined, flags: TokenFlags, command: Command) =>
+      runner(command, async (context) => (await import("./token.ts")).token(context, who ?? "ada", flags)),
     );
 }
 

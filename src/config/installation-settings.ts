@@ -1,3 +1,5 @@
+import { APPROVALS } from "./approval-settings.ts";
+import { ISSUERS } from "./issuer-settings.ts";
 import type { Setting } from "./settings.ts";
 
 /** Every setting of `writ.yaml`, by path. `*` is a name that the operator chooses, `[]` an item of a list. */
@@ -28,17 +30,12 @@ export const INSTALLATION = {
     sentence: "Web origins other than our own whose pages may call, such as `https://console.acme.example`.",
     variable: "WRIT_ORIGINS",
   },
-  issuer: {
+  publicUrl: {
     takes: "an address",
-    default: "https://writ.localhost",
-    sentence: "The `iss` of the tokens that this installation itself gives out (`writ token`).",
-    variable: "WRIT_ISSUER",
-  },
-  audience: {
-    takes: "a text",
-    default: "https://writ.localhost",
-    sentence: "The `aud` of those tokens.",
-    variable: "WRIT_AUDIENCE",
+    default: null,
+    sentence:
+      "Under which the installation is reached, such as `https://writ.acme.example`: what proofs of possession (DPoP) and logins are made for. Without it: where it listens.",
+    variable: "WRIT_PUBLIC_URL",
   },
   bodyMax: {
     takes: "a number of bytes",
@@ -51,44 +48,8 @@ export const INSTALLATION = {
     default: null,
     sentence: "The tenants of this installation. Without it: those that the issuers name, else `main`.",
   },
-  issuers: {
-    takes: "a list",
-    default: null,
-    sentence: "Whose tokens open a session. Besides them, this installation's own tokens do.",
-  },
-  "issuers[].issuer": {
-    takes: "an address",
-    default: null,
-    must: true,
-    sentence: "The token's `iss`, exactly.",
-  },
-  "issuers[].audience": {
-    takes: "a text",
-    default: null,
-    must: true,
-    sentence: "The token's `aud`, exactly: a token for anybody else as well is refused.",
-  },
-  "issuers[].keys": {
-    takes: "file:PATH",
-    default: null,
-    must: true,
-    sentence: "The issuer's public keys: a JWK Set with Ed25519 keys.",
-  },
-  "issuers[].tenant": {
-    takes: "a name",
-    default: null,
-    sentence: "The tenant of all its tokens. Write this or `tenantClaim`.",
-  },
-  "issuers[].tenantClaim": {
-    takes: "a claim's name",
-    default: null,
-    sentence: "The claim that names one of `tenants`.",
-  },
-  "issuers[].rolesClaim": {
-    takes: "a claim's name",
-    default: "roles",
-    sentence: "The claim that lists the caller's roles.",
-  },
+  ...ISSUERS,
+  ...APPROVALS,
   roles: {
     takes: "lists by name",
     default: null,

@@ -1,7 +1,8 @@
 import type { TenantId } from "../core/ids.ts";
 import { itemsOf, refuse, textOf, type Written } from "../core/written.ts";
+import { type ApprovalConfiguration, approvalsOf } from "./approvals.ts";
 import { INSTALLATION } from "./installation-settings.ts";
-import { type IssuerSettings, issuerNamed, issuersOf } from "./issuer.ts";
+import { type IssuerSettings, issuersOf } from "./issuer.ts";
 import { namedOf, numberOf, orDefault, settingsOf } from "./member.ts";
 import { overridden } from "./override.ts";
 import { type ProviderConfiguration, providerOf } from "./provider.ts";
@@ -14,14 +15,14 @@ export interface Installation {
   readonly listen: { readonly host: string; readonly port: number };
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
-  /** Of the tokens that this installation itself gives out. */
-  readonly issuer: string;
-  readonly audience: string;
+  /** Under which it is reached, without a slash at the end. Absent: where it listens. */
+  readonly publicUrl?: string;
   readonly bodyMax: number;
   readonly tenants: readonly TenantId[];
   readonly issuers: readonly IssuerSettings[];
   readonly roles: Readonly<Record<string, readonly string[]>>;
   readonly providers: Readonly<Record<string, ProviderConfiguration>>;
+  readonly approvals: ApprovalConfiguration;
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,62}$/;
@@ -31,11 +32,11 @@ const BODY_MOST = 4_194_304;
 
 export function installationOf(written: Written, around: Surroundings): Installation {
   const file = settingsOf(written, INSTALLATION, "");
-  const given = (name: "database" | "listen" | "hosts" | "origins" | "issuer" | "audience" | "bodyMax") =>
+  const given = (name: "database" | "listen" | "hosts" | "origins" | "publicUrl" | "bodyMax") =>
     overridden(name, file[name], around.environment);
   const database = given("database");
   const { issuers, providers, roles, tenants } = file;
-  const own = issuerNamed(orDefault(given("issuer"), INSTALLATION.issuer.default, "/issuer"));
+  const publicUrl = given("publicUrl");
   return {
     ...(database === undefined ? {} : { database: databaseOf(database, around) }),
     listen: addressOf(orDefault(given("listen"), INSTALLATION.listen.default, "/listen")),
@@ -49,14 +50,14 @@ export function installationOf(written: Written, around: Surroundings): Installa
       /^https?:\/\/[a-z0-9.-]+(?::\d{1,5})?$/,
       "write scheme and host, perhaps with :port, and nothing after it",
     ),
-    issuer: own,
-    audience: textOf(orDefault(given("audience"), INSTALLATION.audience.default, "/audience")),
+    ...(publicUrl === undefined ? {} : { publicUrl: baseOf(publicUrl) }),
     bodyMax: numberOf(
       orDefault(given("bodyMax"), INSTALLATION.bodyMax.default, "/bodyMax"),
       BODY_LEAST,
       BODY_MOST,
     ),
-    ...foreign(issuersOf(issuers, tenants, around), own, issuers),
+    approvals: approvalsOf(file.approvals, publicUrl === undefined ? undefined : baseOf(publicUrl)),
+    ...issuersOf(issuers, tenants, around),
     roles: Object.fromEntries(
       roles === undefined
         ? []
@@ -70,18 +71,12 @@ export function installationOf(written: Written, around: Surroundings): Installa
   };
 }
 
-/** Nobody else may speak in this installation's own name. */
-function foreign<Read extends { readonly issuers: readonly IssuerSettings[] }>(
-  read: Read,
-  own: string,
-  written: Written | undefined,
-): Read {
-  const index = read.issuers.findIndex(({ issuer }) => issuer === own);
-  if (index < 0 || written === undefined) return read;
-  return refuse(
-    { value: null, at: `${written.at}/${index}/issuer` },
-    "this is the installation's own issuer; give one of the two another name",
-  );
+/** An address to whose end paths are added. */
+function baseOf(written: Written): string {
+  const base = textOf(written).replace(/\/$/, "");
+  return /^https?:\/\/[^\s?#@]+$/.test(base) && URL.canParse(base)
+    ? base
+    : refuse(written, "write an address such as https://writ.acme.example, without ?… and #…");
 }
 
 /** A variable is already a place where secrets may be: it holds the string itself, or a reference. */

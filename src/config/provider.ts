@@ -1,8 +1,8 @@
-import type { Json } from "../core/json.ts";
-import { choiceOf, itemsOf, positiveOf, refuse, textOf, textsOf, type Written } from "../core/written.ts";
+import { choiceOf, positiveOf, refuse, textOf, textsOf, type Written } from "../core/written.ts";
 import { INSTALLATION } from "./installation-settings.ts";
 import { namedOf, numberOf, orDefault, settingsOf } from "./member.ts";
-import { fileOf, type Surroundings, secretOf } from "./secret.ts";
+import { certificatesOf, privateOf } from "./reach.ts";
+import { type Surroundings, secretOf } from "./secret.ts";
 import type { Setting } from "./settings.ts";
 
 /** The credential that every request to a provider carries. */
@@ -102,18 +102,4 @@ function credentialOf(written: Written, around: Surroundings): Credential {
   const at = basic ?? written;
   const { user = at, password = at } = settingsOf(at, INSTALLATION, `${AT}.auth.basic`);
   return { basic: { user: textOf(user), password: secretOf(password, around) } };
-}
-
-function privateOf(written: Written): boolean | readonly string[] {
-  if (typeof written.value === "boolean") return written.value;
-  if (!Array.isArray(written.value as Json))
-    return refuse(written, "write true, false or a list of addresses, networks and hosts");
-  return itemsOf(written).map(textOf);
-}
-
-function certificatesOf(written: Written, around: Surroundings): string {
-  const text = fileOf(written, around);
-  if (!text.includes("-----BEGIN CERTIFICATE-----"))
-    refuse(written, "the file holds no certificate in PEM form");
-  return text;
 }

@@ -1,7 +1,9 @@
 import Fastify from "fastify";
 import { Problem } from "../core/problem.ts";
+import { approvalRoutes } from "./approvals.ts";
 import { readBodies } from "./body.ts";
 import { HTTP_BOUNDS } from "./bounds.ts";
+import { delegationRoutes } from "./delegations.ts";
 import type { App, Door, DoorParts } from "./door.ts";
 import { eventRoutes } from "./events.ts";
 import { guard } from "./guard.ts";
@@ -9,13 +11,17 @@ import { haltRoutes } from "./halts.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
 import { listRoute } from "./list.ts";
+import { loginRoutes } from "./login.ts";
 import { offerRoutes } from "./offer.ts";
 import { describeRoutes } from "./openapi.ts";
 import { effectRoutes } from "./operations.ts";
 import { pageRoutes } from "./pages.ts";
+import { passkeyRoutes } from "./passkeys.ts";
 import { admit, requirePermission } from "./permission.ts";
 import { answerProblem, answerUnreadable, notFound } from "./problems.ts";
 import { recordRoutes } from "./records.ts";
+import { resourceRoutes } from "./resource.ts";
+import { revocationRoutes } from "./revocations.ts";
 import { rulingRoutes } from "./rulings.ts";
 import { invalidRequest, validatorCompiler } from "./validate.ts";
 
@@ -46,7 +52,7 @@ export function buildApp(parts: DoorParts, more?: (app: App, door: Door) => void
   // Answers are what the wire shapes say by construction: nothing is left out or changed on the way.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setSchemaErrorFormatter((errors, where) => invalidRequest(errors, where));
-  app.setErrorHandler((error, request, reply) => answerProblem(door.ports, error, request, reply));
+  app.setErrorHandler((error, request, reply) => answerProblem(door, error, request, reply));
   app.setNotFoundHandler(() => {
     throw notFound();
   });
@@ -78,9 +84,15 @@ const ROUTES = [
   listRoute,
   recordRoutes,
   rulingRoutes,
+  approvalRoutes,
+  passkeyRoutes,
   offerRoutes,
   haltRoutes,
+  delegationRoutes,
+  revocationRoutes,
   eventRoutes,
+  resourceRoutes,
+  loginRoutes,
   healthRoutes,
   pageRoutes,
 ] as const;
@@ -112,7 +124,7 @@ function server(door: Door): App {
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket),
     frameworkErrors: (error, request, reply) => {
       void reply.headers(SECURITY_HEADERS);
-      answerProblem(door.ports, error, request, reply);
+      answerProblem(door, error, request, reply);
     },
   });
   app.server.maxConnections = bounds.connectionsMax;

@@ -6,6 +6,7 @@ import type { Session } from "../core/session.ts";
 import { bell } from "./bell.ts";
 import { type App, type Door, sessionOf } from "./door.ts";
 import { goneSignal } from "./patience.ts";
+import { credentialsOf } from "./permission.ts";
 import { positions } from "./position.ts";
 import { described, NO_QUERY, REFUSALS } from "./route.ts";
 import { stream } from "./stream.ts";
@@ -54,7 +55,7 @@ export function eventRoutes(app: App, door: Door): void {
         door,
         bell: rings,
         session,
-        authorization: request.headers.authorization,
+        credentials: credentialsOf(request),
         positions: places,
         from,
         signal,

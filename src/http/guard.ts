@@ -9,13 +9,14 @@ const SINGLE = [
   "authorization",
   "content-encoding",
   "content-type",
+  "dpop",
   "host",
   "idempotency-key",
   "last-event-id",
   "origin",
 ];
 const METHODS = "GET, HEAD, POST";
-const HEADERS = "authorization, content-type, idempotency-key, if-none-match, last-event-id, prefer";
+const HEADERS = "authorization, content-type, dpop, idempotency-key, if-none-match, last-event-id, prefer";
 const EXPOSED = "etag, idempotency-replayed, location, preference-applied, retry-after, www-authenticate";
 
 /** What no request may get past, whatever it asks for. */

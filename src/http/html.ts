@@ -48,7 +48,7 @@ export function inline(text: string): readonly Html[] {
     .map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`));
 }
 
-export function page(title: string, style: string, body: Html): string {
+export function page(title: string, style: string, body: Html, head: Html = html``): string {
   const whole = html`<!doctype html>
 <html lang="en">
 <head>
@@ -56,7 +56,7 @@ export function page(title: string, style: string, body: Html): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<style>${raw(style)}</style>
+${head}<style>${raw(style)}</style>
 </head>
 <body>
 ${body}

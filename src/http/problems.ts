@@ -1,16 +1,17 @@
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { PROBLEMS, Problem, type ProblemCode } from "../core/problem.ts";
-import type { Ports } from "../service/ports.ts";
 import { problemAnswer } from "../wire/answers.ts";
 import { wrongType } from "./body.ts";
+import { challengeTo } from "./challenge.ts";
+import type { Door } from "./door.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 
 export const PROBLEM_JSON = "application/problem+json";
 
 /** Every refusal in one form (RFC 9457). What nobody expected is logged under a name, and the caller hears only that name. */
 export function answerProblem(
-  ports: Pick<Ports, "log" | "entropy">,
+  { ports, resource }: Pick<Door, "ports" | "resource">,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -27,7 +28,8 @@ export function answerProblem(
     });
     send(reply, internal(instance), instance);
   } else {
-    if (known.code === "unauthenticated") void reply.header("www-authenticate", challenge(request, known));
+    const challenge = challengeTo(request, known, resource);
+    if (challenge !== undefined) void reply.header("www-authenticate", challenge);
     send(reply, known);
   }
 }
@@ -72,13 +74,6 @@ function problemOf(error: unknown): Problem | undefined {
 
 export function notFound(): Problem {
   return new Problem("not_found", "there is nothing here", { next: "GET /openapi.json says what there is." });
-}
-
-/** RFC 6750 3: a caller who sent no token is only told that one is needed. */
-function challenge(request: FastifyRequest, problem: Problem): string {
-  const realm = 'Bearer realm="writ"';
-  if (request.headers.authorization === undefined) return realm;
-  return `${realm}, error="invalid_token", error_description="${problem.message.replaceAll(/[^\x20-\x7e]|["\\]/g, "'")}"`;
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [ProblemCode, string]>> = {

@@ -1,6 +1,7 @@
 import type { OperationId } from "../core/ids.ts";
 import { Problem } from "../core/problem.ts";
 import type { Session } from "../core/session.ts";
+import type { Credentials } from "../service/identity-port.ts";
 import { seesAll, visible } from "../service/inspect.ts";
 import type { Change } from "../service/ledger-port.ts";
 import type { Bell } from "./bell.ts";
@@ -16,7 +17,7 @@ export interface Watching {
   readonly door: Door;
   readonly bell: Bell;
   readonly session: Session;
-  readonly authorization: string | undefined;
+  readonly credentials: Credentials;
   readonly positions: Positions;
   readonly from: number;
   /** Aborted when the caller hangs up or the server closes. */
@@ -25,7 +26,7 @@ export interface Watching {
 
 /**
  * The changes that the caller may see, as an event stream: ids and versions only, so that whoever wants more asks for it, under their own
- * rights at that moment. It ends when the token does, and the caller goes on from the last id that they heard.
+ * rights at that moment. It ends when the token or the browser session does, and the caller goes on from the last id that they heard.
  */
 export async function* stream(watching: Watching): AsyncGenerator<string> {
   const { door, bell, positions, signal } = watching;
@@ -95,10 +96,10 @@ async function rungBefore(
   await bell.rung(session.tenantId, seq, AbortSignal.any([patience, signal]));
 }
 
-/** The same token must still open the same session: neither expired nor with other roles. */
-async function stillHolds({ door, session, authorization }: Watching): Promise<boolean> {
+/** The same token or browser session must still open the same session: neither ended nor with other roles. */
+async function stillHolds({ door, session, credentials }: Watching): Promise<boolean> {
   try {
-    const now = await door.identify(authorization);
+    const now = await door.identify(credentials, "again");
     return (
       now.tenantId === session.tenantId &&
       now.principalId === session.principalId &&

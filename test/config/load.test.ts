@@ -10,8 +10,6 @@ test("an empty folder is a configuration: every setting has its default", () => 
     hosts: [],
     origins: [],
     bodyMax: 262_144,
-    issuer: "https://writ.localhost",
-    audience: "https://writ.localhost",
     tenants: ["main"],
     issuers: [],
     roles: {},

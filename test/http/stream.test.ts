@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Grant } from "../../src/identity/tokens.ts";
+import type { Grant } from "../../src/identity/mint.ts";
 import { AUDITOR, BOB, door, FOREIGN, type TestDoor } from "../support/door.ts";
 import { type Heard, listen } from "../support/listener.ts";
 import { rig } from "../support/rig.ts";

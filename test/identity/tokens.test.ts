@@ -3,8 +3,12 @@ import { SignJWT } from "jose";
 import { expect, test } from "vitest";
 import { tenantId } from "../../src/core/ids.ts";
 import { Problem } from "../../src/core/problem.ts";
+import type { Session } from "../../src/core/session.ts";
+import type { Issuer } from "../../src/identity/issuer.ts";
+import { localKeys } from "../../src/identity/key-set.ts";
 import { keyOf } from "../../src/identity/keys.ts";
-import { type Grant, type Issuer, mintToken, tokenIdentity } from "../../src/identity/tokens.ts";
+import { type Grant, mintToken } from "../../src/identity/mint.ts";
+import { tokenIdentity } from "../../src/identity/tokens.ts";
 
 const NOW_MS = Date.parse("2026-11-30T12:00:00Z");
 const NOW_S = NOW_MS / 1000;
@@ -26,7 +30,21 @@ const GRANT: Grant = {
   roles: ["agent"],
   ttlS: 600,
 };
-const identify = tokenIdentity({ issuers: [ISSUER], clock: () => NOW_MS });
+const identify = identity(ISSUER);
+
+/** Who is let in by one issuer with one key; no token here is bound. */
+function identity(
+  issuer: Issuer,
+  { clock = () => NOW_MS, scopes = [] }: { clock?: () => number; scopes?: readonly string[] } = {},
+): (authorization: string | undefined) => Promise<Session> {
+  const byToken = tokenIdentity({
+    trusted: [{ issuer, keys: localKeys([KEY.publicKey]) }],
+    proofs: { spend: async () => Promise.reject(new Error("no proof is expected here")) },
+    clock,
+    publicUrl: () => "https://writ.example",
+  });
+  return (authorization) => byToken({ method: "GET", target: "/v1/me", authorization, scopes });
+}
 
 /** A token with anything about it changed. `undefined` leaves a claim out. */
 async function forged(
@@ -43,6 +61,7 @@ async function forged(
     iat: NOW_S,
     nbf: NOW_S,
     exp: NOW_S + 600,
+    jti: "t-1",
     ...claims,
   };
   const kept = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
@@ -74,17 +93,18 @@ test("a minted token opens the session that it grants", async () => {
     clientId: "agent-1",
     roles: ["agent"],
     delegation: [],
+    authentication: { via: "token" },
   });
 });
 
 test("the tenant of an issuer that speaks for one is its configuration's, whatever a claim says", async () => {
-  const fixed = tokenIdentity({ issuers: [{ ...ISSUER, tenant: tenantId("globex") }], clock: () => NOW_MS });
+  const fixed = identity({ ...ISSUER, tenant: tenantId("globex") });
 
   expect((await fixed(`Bearer ${await forged()}`)).tenantId).toBe("globex");
 });
 
 test("roles come from the claim that the configuration names", async () => {
-  const groups = tokenIdentity({ issuers: [{ ...ISSUER, rolesClaim: "groups" }], clock: () => NOW_MS });
+  const groups = identity({ ...ISSUER, rolesClaim: "groups" });
 
   expect(
     (await groups(`Bearer ${await forged({ groups: ["resolver"], roles: ["operator"] })}`)).roles,
@@ -111,7 +131,13 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ["one more audience", { aud: ["https://writ.example", "https://else.example"] }],
   ["no audience", { aud: undefined }],
   ["no end", { exp: undefined }],
-  ["no beginning", { nbf: undefined }],
+  ["no name of its own", { jti: undefined }],
+  ["a delegation that is no id", { writ_delegation: { id: "d" } }],
+  ["a proof of identity in the future", { auth_time: NOW_S + 60 }],
+  ["a way of proof that is no text", { acr: 2 }],
+  ["a binding to a certificate", { cnf: { "x5t#S256": "x" } }],
+  ["a binding to nothing that is known", { cnf: {} }],
+  ["scopes that are no text", { scope: ["writ:read"] }],
   ["no moment of issue", { iat: undefined }],
   ["a life of a year", { exp: NOW_S + 365 * 86_400 }],
   ["an end before its beginning", { iat: NOW_S, exp: NOW_S }],
@@ -133,12 +159,77 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ["no type", { typ: undefined }],
   ["an unknown critical extension", { crit: ["exp2"], exp2: true }],
   ["an unknown key", { kid: "nobody" }],
+  ["an embedded key", { jwk: OTHER.publicKey }],
+  ["the address of a key", { jku: "https://evil.example/keys" }],
+  ["a certificate", { x5c: ["AA"] }],
 ])("a token with %s in its header is refused", async (_what, header) => {
   const input = `${part({ alg: "EdDSA", kid: KEY.keyId, typ: "at+jwt", ...header })}.${(await forged()).split(".")[1]}`;
   const { sign } = await import("node:crypto");
   const token = `${input}.${sign(null, Buffer.from(input), KEY.privateKey).toString("base64url")}`;
 
   await refusal(`Bearer ${token}`);
+});
+
+test("a client that its issuer does not allow is refused, and one that it allows is let in", async () => {
+  const named = (clients: Issuer["clients"]) =>
+    identity({ ...ISSUER, ...(clients === undefined ? {} : { clients }) });
+  const token = `Bearer ${await forged()}`;
+
+  expect((await named(["agent-1"])(token)).clientId).toBe("agent-1");
+  await expect(named(["agent-2"])(token)).rejects.toThrow("its client may not come here");
+  await expect(named([])(token)).rejects.toThrow("its client may not come here");
+});
+
+test("a token names a delegation, a service that acts for itself, and how its person was known", async () => {
+  const at = { auth_time: NOW_S - 30, acr: "urn:acme:strong" };
+  const session = await identify(`Bearer ${await forged({ writ_delegation: "dlg_1", ...at })}`);
+  const service = await identify(`Bearer ${await forged({ sub: "agent-1" })}`);
+
+  expect(session).toMatchObject({ delegationId: "dlg_1", delegation: [] });
+  expect(session.authentication).toEqual({ via: "token", at: NOW_MS - 30_000, acr: "urn:acme:strong" });
+  expect(session.itself).toBeUndefined();
+  expect(service).toMatchObject({ itself: true, principalId: "https://issuer.example#agent-1" });
+});
+
+test("an issuer signs with the algorithms that it was given and with no other", async () => {
+  const only = identity({ ...ISSUER, algorithms: ["ES256"] });
+
+  await expect(only(`Bearer ${await forged()}`)).rejects.toThrow(
+    "its algorithm is not one that its issuer may use",
+  );
+});
+
+test("where an issuer limits its tokens by scopes, each call needs all of its own", async () => {
+  const limited = identity({ ...ISSUER, requireScopes: true }, { scopes: ["writ:read", "writ:propose"] });
+
+  expect((await limited(`Bearer ${await forged({ scope: "a writ:propose writ:read" })}`)).clientId).toBe(
+    "agent-1",
+  );
+  for (const scope of [undefined, "", "writ:read", "writ:read writ:propose2"]) {
+    const refused = await limited(`Bearer ${await forged({ scope })}`).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: "insufficient_scope",
+      details: { scopes: ["writ:read", "writ:propose"] },
+    });
+  }
+});
+
+test("a token that was found good before is still asked for its time, and is not taken for another one", async () => {
+  let nowMs = NOW_MS;
+  const cached = identity(ISSUER, { clock: () => nowMs });
+  const token = await forged();
+  const [head, , signature] = token.split(".");
+  const [, other] = (await forged({ sub: "mallory" })).split(".");
+
+  expect((await cached(`Bearer ${token}`)).principalId).toContain("#ada");
+  expect((await cached(`Bearer ${token}`)).principalId).toContain("#ada");
+  await expect(cached(`Bearer ${head}.${other}.${signature}`)).rejects.toThrow("its signature does not hold");
+  nowMs = NOW_MS + 604_000;
+  expect((await cached(`Bearer ${token}`)).principalId).toContain("#ada");
+  nowMs = NOW_MS + 605_000;
+  await expect(cached(`Bearer ${token}`)).rejects.toThrow("it has expired");
+  nowMs = NOW_MS - 6_000;
+  await expect(cached(`Bearer ${token}`)).rejects.toThrow('its "nbf" lies ahead');
 });
 
 test("a signature by another key, by none, or by the public key as a secret is refused", async () => {

@@ -3,8 +3,10 @@ import { expect, onTestFinished } from "vitest";
 import { tenantId } from "../../src/core/ids.ts";
 import { buildApp } from "../../src/http/app.ts";
 import type { App, Door, DoorParts } from "../../src/http/door.ts";
+import { localKeys } from "../../src/identity/key-set.ts";
 import { keyOf } from "../../src/identity/keys.ts";
-import { type Grant, mintToken, tokenIdentity } from "../../src/identity/tokens.ts";
+import { type Grant, mintToken } from "../../src/identity/mint.ts";
+import { tokenIdentity } from "../../src/identity/tokens.ts";
 import { type Answer, type Call, exchange } from "./exchange.ts";
 import { documented, type OpenApi } from "./openapi.ts";
 import type { Rig } from "./rig.ts";
@@ -12,6 +14,19 @@ import type { Rig } from "./rig.ts";
 const KEY = keyOf(generateKeyPairSync("ed25519").privateKey);
 const ISSUER = "https://issuer.example";
 const AUDIENCE = "https://writ.example";
+
+/** What a door says of itself where a test asks for nothing in particular. */
+export const RESOURCE: DoorParts["resource"] = {
+  publicUrl: () => AUDIENCE,
+  audience: () => AUDIENCE,
+  issuers: [ISSUER],
+  scoped: false,
+  bound: false,
+  algorithms: ["EdDSA"],
+};
+
+/** No token of these tests is bound to a key. */
+const unspent = { spend: async () => Promise.reject(new Error("no proof is expected here")) };
 
 export interface TestDoor {
   readonly app: App;
@@ -44,20 +59,26 @@ export const AUDITOR: Partial<Grant> = { principal: "aldo", client: "console", r
 /** The real door before a rig: real tokens, a real port. */
 export async function door(here: Pick<Rig, "ports">, parts: Partial<DoorParts> = {}): Promise<TestDoor> {
   const identify = tokenIdentity({
-    issuers: [
+    trusted: [
       {
-        issuer: ISSUER,
-        audience: AUDIENCE,
-        keys: { keys: [KEY.publicKey] },
-        tenant: { claim: "writ_tenant", among: [tenantId("acme"), tenantId("globex")] },
+        issuer: {
+          issuer: ISSUER,
+          audience: AUDIENCE,
+          keys: { keys: [KEY.publicKey] },
+          tenant: { claim: "writ_tenant", among: [tenantId("acme"), tenantId("globex")] },
+        },
+        keys: localKeys([KEY.publicKey]),
       },
     ],
+    proofs: unspent,
     clock: () => here.ports.clock.wallMs(),
+    publicUrl: () => AUDIENCE,
   });
   let inside: Door | undefined;
   const parted: DoorParts = {
     ports: here.ports,
     identify,
+    resource: RESOURCE,
     jwks: { keys: [KEY.publicKey] },
     ready: async () => ({ ready: true, checks: [{ name: "database", ok: true }] }),
     ...parts,

@@ -1,5 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
-import type { Grant } from "../../src/identity/tokens.ts";
+import type { Grant } from "../../src/identity/mint.ts";
 
 export interface Answer {
   readonly status: number;

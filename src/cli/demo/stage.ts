@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Client, writClient } from "../../client.ts";
-import { compose, type Writ } from "../../compose.ts";
+import { compose, type LocalIssuer, localIssuer, type Writ } from "../../compose.ts";
 import type { Configuration } from "../../config.ts";
 import { type Simulated, startSimulated } from "../../connectors/simulated/provider.ts";
 import { connect, type Database } from "../../database/pool.ts";
@@ -60,10 +60,12 @@ export async function setStage({ databaseUrl, home, configuration: given }: Stag
   const kiosk = await startSimulated({ guarantees: {} });
   await runScript(databaseUrl, readFileSync(join(EXAMPLE_FOLDER, "tables.sql"), "utf8"));
   const configuration = hurried(pointedAt(given, { shop: shop.url, kiosk: kiosk.url }));
+  const issuer = localIssuer({ home, tenants: configuration.tenants });
   const writ = await compose({
     configuration,
     databaseUrl,
     home,
+    issuers: [issuer.issuer],
     log: quietLog,
     worker: `writ-${process.pid}`,
   });
@@ -77,8 +79,8 @@ export async function setStage({ databaseUrl, home, configuration: given }: Stag
     readersMax: 1,
     writersMax: 1,
   });
-  const agentToken = await tokenFor(writ, "ada", "agent-7", "agent");
-  const person = await tokenFor(writ, "grace", "writ-cli", "resolver");
+  const agentToken = await tokenFor(issuer, writ, { principal: "ada", client: "agent-7", role: "agent" });
+  const person = await tokenFor(issuer, writ, { principal: "grace", client: "writ-cli", role: "resolver" });
   let victim: Promise<Victim> | undefined;
   return {
     url,
@@ -140,6 +142,11 @@ function tenantOf({ configuration }: Writ): Configuration["tenants"][number] {
   return tenant;
 }
 
-function tokenFor(writ: Writ, principal: string, client: string, role: string): Promise<string> {
-  return writ.mint({ tenant: tenantOf(writ), principal, client, roles: [role], ttlS: TOKEN_TTL_S });
+function tokenFor(
+  issuer: LocalIssuer,
+  writ: Writ,
+  who: { readonly principal: string; readonly client: string; readonly role: string },
+): Promise<string> {
+  const { principal, client, role } = who;
+  return issuer.mint({ tenant: tenantOf(writ), principal, client, roles: [role], ttlS: TOKEN_TTL_S });
 }

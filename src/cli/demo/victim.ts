@@ -1,4 +1,4 @@
-import { compose } from "../../compose.ts";
+import { compose, localIssuer } from "../../compose.ts";
 import type { Configuration } from "../../config.ts";
 import { quietLog } from "../log.ts";
 
@@ -18,6 +18,7 @@ async function serve({ configuration, databaseUrl, home }: Orders): Promise<void
     configuration,
     databaseUrl,
     home,
+    issuers: [localIssuer({ home, tenants: configuration.tenants }).issuer],
     log: quietLog,
     worker: `writ-${process.pid}`,
   });

@@ -96,7 +96,7 @@ describe("who may give", () => {
   });
 });
 
-describe("attack 19: a child that holds more than its parent", () => {
+describe("A19: a child that holds more than its parent", () => {
   test.each<[string, Partial<DelegationRule>]>([
     ["a tool", { tools: ["orders.place", "orders.cancel"] }],
     ["a name space", { tools: ["orders.*"] }],

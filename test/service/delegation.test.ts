@@ -118,7 +118,7 @@ describe("an operation under a chain", () => {
   });
 });
 
-describe("attacks 8 and 19: a delegation that is not the caller's", () => {
+describe("A08, A19: a delegation that is not the caller's", () => {
   test("is answered exactly like one that does not exist: foreign, a parent's, a sibling's, another principal's", async () => {
     const here = await shop();
     const [root, middle, last] = await chained(here);
@@ -191,7 +191,7 @@ describe("attacks 8 and 19: a delegation that is not the caller's", () => {
     );
   });
 
-  test("C135: two sessions at once, each under its own delegation: neither is answered with the other's authority", async () => {
+  test("two sessions at once, each under its own delegation: neither is answered with the other's authority", async () => {
     const here = await shop();
     const small = await linked(
       here,
@@ -215,7 +215,7 @@ describe("attacks 8 and 19: a delegation that is not the caller's", () => {
 });
 
 describe("the good path", () => {
-  test("reads a chain once for each epoch, however many proposals come under it, and what was not there each time", async () => {
+  test("C145: reads a chain once for each epoch, however many proposals come under it, and what was not there each time", async () => {
     const here = await shop();
     const reads: (string | undefined)[] = [];
     const counting: Delegations = {

@@ -35,7 +35,7 @@ describe("revoking", () => {
   ];
 
   test.each(claimant)(
-    "attack 20: %s, between authorization and claim: it is rejected as revoked, and nothing was sent",
+    "A13, A20: %s, between authorization and claim: it is rejected as revoked, and nothing was sent",
     async (_name, end) => {
       const here = await shop();
       const worker = await instance(here, "w2");
@@ -58,7 +58,7 @@ describe("revoking", () => {
   );
 
   test.each(claimant)(
-    "attack 20: %s, while a request is under way: it may finish, and after its answer is lost it is never sent again",
+    "A20: %s, while a request is under way: it may finish, and after its answer is lost it is never sent again",
     async (_name, end) => {
       const here = await shop({ of: "key" });
       const made = await chained(here);

@@ -84,7 +84,11 @@ export interface Client {
   /** A person's ruling on an operation in doubt. */
   resolve(operationId: string, ruling: RulingBody): Promise<OperationAnswer>;
   /** What waits for this person's decision; each with the nonce of this view. */
-  approvals(query?: { readonly of?: "me" | "all"; readonly limit?: number; readonly cursor?: string }): Promise<ApprovalPage>;
+  approvals(query?: {
+    readonly of?: "me" | "all";
+    readonly limit?: number;
+    readonly cursor?: string;
+  }): Promise<ApprovalPage>;
   approval(operationId: string): Promise<ApprovalAnswer>;
   decide(operationId: string, decision: DecisionBody): Promise<OperationAnswer>;
   /** Takes one's own yes back. */

@@ -26,12 +26,11 @@ import { passkeyStore } from "./ledger/passkeys.ts";
 import { postgresPolicies } from "./ledger/policies.ts";
 import { cedarEngine, policyBench } from "./policy/cedar.ts";
 import { firstPolicy } from "./policy/first.ts";
-import { shortForm } from "./policy/short-form.ts";
+import { installationPolicy } from "./policy/short-form.ts";
 import type { Passkeys } from "./service/approval-port.ts";
 import { authorityView } from "./service/authority.ts";
 import { capacity } from "./service/capacity.ts";
 import { lookFor } from "./service/looking.ts";
-import type { PolicyText } from "./service/policy-port.ts";
 import type { Connector, Log, Ports } from "./service/ports.ts";
 import type { ReadyAnswer } from "./wire/health.ts";
 import { startWorker, WORKER_BOUNDS, type Worker, type WorkerBounds } from "./worker.ts";
@@ -86,7 +85,7 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   const { tools } = configuration;
   const environment = options.environment ?? "production";
   const policies = { store: postgresPolicies(database), bench: policyBench({ tools, environment, log }) };
-  const written = policyOf(configuration);
+  const written = installationPolicy(configuration);
   const settings = Object.fromEntries(
     [...providers].map(([name, { settingsDigest }]) => [name, settingsDigest]),
   );
@@ -94,15 +93,8 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
     settings,
     asks: configuration.approvals.role,
   } as JsonObject);
-  const tenantKeys = new Map<TenantId, Uint8Array>();
-  const offered = new Map<TenantId, string>();
-  for (const tenant of configuration.tenants) {
-    const more = { rules, lookalikeKey: randomBytes(32) };
-    const enrolled = await ledger.enroll(tenant, definitionsOf(configuration.tools), more);
-    tenantKeys.set(tenant, enrolled.lookalikeKey);
-    offered.set(tenant, enrolled.offered);
-    await firstPolicy({ policies, authority: (id) => ledger.authority(id), log }, tenant, written);
-  }
+  const { tenantKeys, offered } = await enrolled(ledger, configuration, rules);
+  for (const tenant of configuration.tenants) await firstPolicy({ policies, ledger, log }, tenant, written);
   const offers = catalog({ tools, providers, tenantKeys, ledger });
   const notifier = notifierOf(configuration, () => place.url, log);
   const ports: Ports = {
@@ -145,10 +137,26 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   return running({ notifier, configuration, ports, database, ledger, keys, connectors, callers, place });
 }
 
-/** The installation's policy, as its folder says it. Throws `invalid` where it is none for the tools that stand beside it. */
-export function policyOf({ policies, roles, tools }: Configuration): PolicyText {
-  const names = tools.map(({ name }) => name);
-  return { files: [...policies, ...shortForm(roles, names, policies.length === 0)] };
+interface EnrolledTenants {
+  readonly tenantKeys: ReadonlyMap<TenantId, Uint8Array>;
+  /** The name of what is offered to each. */
+  readonly offered: ReadonlyMap<TenantId, string>;
+}
+
+async function enrolled(
+  ledger: ClosableLedger,
+  { tenants, tools }: Configuration,
+  rules: string,
+): Promise<EnrolledTenants> {
+  const tenantKeys = new Map<TenantId, Uint8Array>();
+  const offered = new Map<TenantId, string>();
+  for (const tenant of tenants) {
+    const more = { rules, lookalikeKey: randomBytes(32) };
+    const answer = await ledger.enroll(tenant, definitionsOf(tools), more);
+    tenantKeys.set(tenant, answer.lookalikeKey);
+    offered.set(tenant, answer.offered);
+  }
+  return { tenantKeys, offered };
 }
 
 function refuseBadSql({ tools, providers }: Configuration): void {

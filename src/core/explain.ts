@@ -1,18 +1,13 @@
 import { thawAction } from "./action.ts";
 import { meaning } from "./answer.ts";
 import type { Attempt, Evidence } from "./attempt.ts";
+import { authorizedBy, type Part } from "./authorized-by.ts";
 import type { Instant } from "./ids.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { type Operation, settled } from "./operation.ts";
 import { outlook, timeText } from "./outlook.ts";
 import type { Plan } from "./recovery.ts";
 import type { Tool } from "./tool.ts";
-
-/** The same in plain words and as data. */
-interface Part {
-  readonly lines: readonly string[];
-  readonly data: JsonObject;
-}
 
 /** Who authorized what, against which version, how many times was it attempted, what confirms it; and how it goes on while that is open. */
 export interface Explanation {
@@ -51,41 +46,6 @@ export function explain(operation: Operation, known: Known): Explanation {
   return settled(operation)
     ? { ...head, ...parts }
     : { ...head, ...parts, next: outlook(operation, known.plan) };
-}
-
-function authorizedBy(operation: Operation, clock: Instant): Part {
-  const { authorization, principalId, clientId } = operation;
-  const chain = thawAction(operation.action).delegation;
-  const links = Array.isArray(chain) ? chain.length : 0;
-  const asked = `${clientId} asked for it on behalf of ${principalId}${links === 0 ? "" : `, through ${links} ${plural(links, "delegation")}`}.`;
-  const common = { principal: principalId, client: clientId, delegation: chain };
-  if (authorization === undefined) return { lines: [asked, unauthorized(operation)], data: common };
-  const { policyVersion, policies, authorizedAt, expiresAt, approvals, obligations } = authorization;
-  const ended = clock >= expiresAt ? "ended" : "ends";
-  return {
-    lines: [
-      asked,
-      `${policies.length === 0 ? "Policy" : policies.join(", ")} permitted it at ${timeText(authorizedAt)}, under policy version ${policyVersion}.`,
-      approvals.length === 0
-        ? "No person had to approve it."
-        : `${approvals.length} ${plural(approvals.length, "person", "people")} approved it.`,
-      `The permission covers exactly ${authorization.digest} and ${ended} at ${timeText(expiresAt)}.`,
-    ],
-    data: {
-      ...common,
-      policyVersion,
-      policies,
-      approvals,
-      obligations,
-      authorizedAt: timeText(authorizedAt),
-      expiresAt: timeText(expiresAt),
-    },
-  };
-}
-
-function unauthorized({ state, reason }: Operation): string {
-  if (state === "proposed") return "Nobody has authorized it yet: it waits for people.";
-  return `Nobody authorized it${reason === undefined ? "" : ` (${reason})`}.`;
 }
 
 function against(operation: Operation, { tool, promise = [] }: Known): Part {

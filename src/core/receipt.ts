@@ -32,6 +32,7 @@ export function receiptClaims(operation: Operation, observedAt: Instant): JsonOb
             expiresAt: authorization.expiresAt,
           },
         }),
+    ...refusedBy(operation),
     attempts: operation.attempts.map((attempt) => ({
       n: attempt.n,
       claimedAt: attempt.claimedAt,
@@ -40,4 +41,12 @@ export function receiptClaims(operation: Operation, observedAt: Instant): JsonOb
     ...(evidence === undefined ? {} : { evidence: { kind: evidence.kind, data: evidence.data } }),
     observedAt,
   };
+}
+
+/** Whose no ended it. */
+function refusedBy({ review, reason }: Operation): JsonObject {
+  const no = reason === "review_denied" ? review?.approvals.at(-1) : undefined;
+  if (no === undefined) return {};
+  const { person, client, at, comment } = no;
+  return { refusedBy: { person, client, at, ...(comment === undefined ? {} : { comment }) } };
 }

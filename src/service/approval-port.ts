@@ -11,8 +11,8 @@ export interface Approvals {
   /** A person must have authenticated at most so long ago to say yes, whatever policy asks. */
   readonly maxAgeMs?: number;
   /** Absent: this installation knows no passkeys, and what asks for one is denied. */
-  readonly passkeys?: Passkeys;
-  readonly notifier?: Notifier;
+  readonly passkeys?: Passkeys | undefined;
+  readonly notifier?: Notifier | undefined;
 }
 
 /** An authenticator that a person enrolled: what it signs can be verified by anybody who has its public key. */

@@ -60,8 +60,9 @@ function given<Name extends string, Value>(
   return value === undefined ? {} : ({ [name]: value } as { readonly [name in Name]: Value });
 }
 
-function authorizationAnswer({ authorization }: Operation): Pick<OperationAnswer, "authorization"> {
-  if (authorization === undefined) return {};
+function authorizationAnswer({ authorization, state }: Operation): Pick<OperationAnswer, "authorization"> {
+  // While people are asked again, what was permitted before permits nothing.
+  if (authorization === undefined || state === "proposed") return {};
   const { policyVersion, policies, authorizedAt, expiresAt } = authorization;
   return {
     authorization: {

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { catalog, definitionsOf, type Provider } from "./catalog/catalog.ts";
+import { catalog, type Provider } from "./catalog/catalog.ts";
+import { enrolTenants } from "./catalog/enrol.ts";
 import type { Configuration, ProviderConfiguration } from "./config.ts";
 import { guardedConnector } from "./connectors/http/egress.ts";
 import { type ClosableNotifier, webhookNotifier } from "./connectors/http/webhook.ts";
@@ -85,36 +86,26 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   const { tools } = configuration;
   const environment = options.environment ?? "production";
   const policies = { store: postgresPolicies(database), bench: policyBench({ tools, environment, log }) };
-  const written = installationPolicy(configuration);
   const settings = Object.fromEntries(
     [...providers].map(([name, { settingsDigest }]) => [name, settingsDigest]),
   );
-  const rules = digestOf("writ.rules.v1", {
-    settings,
-    asks: configuration.approvals.role,
-  } as JsonObject);
-  const { tenantKeys, offered } = await enrolled(ledger, configuration, rules);
+  const rules = digestOf("writ.rules.v1", { settings, asks: configuration.approvals.role } as JsonObject);
+  const { tenantKeys, offered } = await enrolTenants(ledger, configuration.tenants, tools, () => ({
+    rules,
+    lookalikeKey: randomBytes(32),
+  }));
+  const written = installationPolicy(configuration);
   for (const tenant of configuration.tenants) await firstPolicy({ policies, ledger, log }, tenant, written);
   const offers = catalog({ tools, providers, tenantKeys, ledger });
   const notifier = notifierOf(configuration, () => place.url, log);
   const ports: Ports = {
     ledger,
     catalog: offers,
-    policy: cedarEngine({
-      store: policies.store,
-      tools,
-      environment,
-      log,
-      look: lookFor(offers, policies.store),
-    }),
+    policy: cedarEngine({ ...policies, tools, environment, log, look: lookFor(offers, policies.store) }),
     policies,
     authority: authorityView(ledger, offered),
     approvals: {
-      openMax: configuration.approvals.openMax,
-      role: configuration.approvals.role,
-      ...(configuration.approvals.maxAgeMs === undefined
-        ? {}
-        : { maxAgeMs: configuration.approvals.maxAgeMs }),
+      ...configuration.approvals,
       passkeys: passkeysOf(configuration, database, (tenant) => tenantKeys.get(tenant) ?? new Uint8Array()),
       notifier,
     },
@@ -135,28 +126,6 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
     publicUrl: () => place.url,
   });
   return running({ notifier, configuration, ports, database, ledger, keys, connectors, callers, place });
-}
-
-interface EnrolledTenants {
-  readonly tenantKeys: ReadonlyMap<TenantId, Uint8Array>;
-  /** The name of what is offered to each. */
-  readonly offered: ReadonlyMap<TenantId, string>;
-}
-
-async function enrolled(
-  ledger: ClosableLedger,
-  { tenants, tools }: Configuration,
-  rules: string,
-): Promise<EnrolledTenants> {
-  const tenantKeys = new Map<TenantId, Uint8Array>();
-  const offered = new Map<TenantId, string>();
-  for (const tenant of tenants) {
-    const more = { rules, lookalikeKey: randomBytes(32) };
-    const answer = await ledger.enroll(tenant, definitionsOf(tools), more);
-    tenantKeys.set(tenant, answer.lookalikeKey);
-    offered.set(tenant, answer.offered);
-  }
-  return { tenantKeys, offered };
 }
 
 function refuseBadSql({ tools, providers }: Configuration): void {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Installation, installationOf } from "./config/installation.ts";
 import { unknownName } from "./config/member.ts";
@@ -12,6 +12,8 @@ export interface Configuration extends Installation {
   /** Absolute. */
   readonly folder: string;
   readonly tools: readonly Tool[];
+  /** The texts of `policies/`, in the order of their names. */
+  readonly policies: readonly { readonly name: string; readonly text: string }[];
 }
 
 export type { HttpProvider, ProviderConfiguration } from "./config/provider.ts";
@@ -37,7 +39,38 @@ export function loadConfiguration(folder: string, environment: Surroundings["env
     installation,
     tools.map(({ tool }) => tool.name),
   );
-  return { ...installation, folder: around.folder, tools: tools.map(({ tool }) => tool) };
+  const policies = policyFiles(around.folder);
+  return { ...installation, folder: around.folder, tools: tools.map(({ tool }) => tool), policies };
+}
+
+const POLICIES_MAX = 500;
+
+/** What they say is checked where the tools are known. */
+function policyFiles(folder: string): Configuration["policies"] {
+  const path = join(folder, "policies");
+  if (!existsSync(path)) return [];
+  const names = readdirSync(path)
+    .sort()
+    .filter((name) => !name.startsWith("."));
+  const odd = names.find((name) => !name.endsWith(".cedar"));
+  if (odd !== undefined)
+    throw mistake(
+      `policies/${odd}:1:1`,
+      "what stands in policies/ is Cedar and ends in .cedar; move or rename this one",
+    );
+  if (names.length > POLICIES_MAX) throw mistake("policies:1:1", `there are more than ${POLICIES_MAX} files`);
+  return names.map((name) => ({
+    name: `policies/${name}`,
+    text: textIn(join(path, name), `policies/${name}`),
+  }));
+}
+
+function textIn(path: string, name: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+  } catch {
+    throw mistake(`${name}:1:1`, "it is no text in UTF-8 that can be read");
+  }
 }
 
 /** An empty file and no file say the same: every setting has its default. */

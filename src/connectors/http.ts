@@ -61,6 +61,10 @@ export function httpConnector(settings: HttpSettings): HttpConnector {
     bar: (errand) => bar(line, errand),
     poll: (errand) => poll(line, errand),
     read: (question) => read(line, question),
+    current: async ({ tool: { contract }, resource, ...question }) => {
+      const got = await read(line, { ...question, contract, resourceId: resource.id });
+      return got.kind === "read" ? { version: got.version, value: got.value } : undefined;
+    },
     close: () => line.kept.destroy(),
   };
 }

@@ -1,17 +1,21 @@
 import type { Action } from "../core/action.ts";
 import type { Outcome } from "../core/attempt.ts";
 import type { Json, JsonObject } from "../core/json.ts";
+import type { Current } from "../core/policy.ts";
 import { Problem } from "../core/problem.ts";
 import type { Tool } from "../core/tool.ts";
-import { statement } from "../database/sql.ts";
+import { type Query, type Rows, statement } from "../database/sql.ts";
 import type { Answered, LocalEffect, Statement } from "../service/ledger-port.ts";
-import type { Connector } from "../service/ports.ts";
+import type { Connector, CurrentQuestion } from "../service/ports.ts";
+
+/** One read of the ledger's database, which cannot write. */
+export type Reading = (query: Query) => Promise<Rows<JsonObject>>;
 
 /**
  * Effects in the ledger's own database. The tool's SQL is never rewritten but for its `:names`, which become parameters; claim, effect and
  * receipt are one commit, so there is nothing to look up and nothing in doubt.
  */
-export function postgresConnector(): Connector {
+export function postgresConnector(reading?: Reading): Connector {
   const compiled = new Map<string, Compiled>();
   const compile = (text: string): Compiled => {
     const known = compiled.get(text) ?? compileSql(text);
@@ -27,7 +31,23 @@ export function postgresConnector(): Connector {
     perform: never,
     lookUp: never,
     bar: never,
+    ...(reading === undefined ? {} : { current: (question) => current(question, reading, compile) }),
   };
+}
+
+/** What the tool's own `sql.read` shows. A row without a version says nothing of one. */
+async function current(
+  { tool, tenantId, resource, arguments: args }: CurrentQuestion,
+  reading: Reading,
+  compile: (text: string) => Compiled,
+): Promise<Current | undefined> {
+  if (tool.sql?.read === undefined) return undefined;
+  const asked = { tenantId, resource, arguments: args };
+  const { rows } = await reading(bind(compile(tool.sql.read), asked));
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const version = versionIn(row);
+  return { value: row, ...(version === undefined ? {} : { version }) };
 }
 
 function localEffect(action: Action, tool: Tool, compile: (text: string) => Compiled): LocalEffect {
@@ -64,17 +84,19 @@ function judge(action: Action, performed: Answered, found: Answered | undefined)
     };
   if (action.expectedVersion === undefined)
     return { kind: "refused", reason: "not_found", detail: "no row matched" };
-  const version = standing?.version;
-  const current =
-    version === undefined || version === null || typeof version === "object"
-      ? {}
-      : { currentVersion: String(version) };
+  const version = standing === undefined ? undefined : versionIn(standing);
   return {
     kind: "refused",
     reason: "precondition_failed",
     detail: `version ${action.expectedVersion} is not the current one`,
-    ...current,
+    ...(version === undefined ? {} : { currentVersion: version }),
   };
+}
+
+function versionIn({ version }: JsonObject): string | undefined {
+  return version === undefined || version === null || typeof version === "object"
+    ? undefined
+    : String(version);
 }
 
 /** A tool's SQL with numbered parameters and the name that fills each. */
@@ -106,21 +128,24 @@ function compileSql(source: string): Compiled {
   return { text, names };
 }
 
-function bind(compiled: Compiled, action: Action): Statement {
+/** What a statement's names may stand for. */
+type Bound = Pick<Action, "tenantId" | "resource" | "arguments"> & Partial<Action>;
+
+function bind(compiled: Compiled, action: Bound): Statement & Query {
   return statement(
     compiled.text,
     compiled.names.map((name) => bound(name, action)),
   );
 }
 
-function bound(name: string, action: Action): unknown {
+function bound(name: string, action: Bound): unknown {
   switch (name) {
     case "tenant":
       return action.tenantId;
     case "resource":
       return action.resource.id;
     case "operation":
-      return action.operationId;
+      return action.operationId ?? null;
     case "expectedVersion":
       return action.expectedVersion ?? null;
     default:

@@ -17,6 +17,25 @@ export function promise(contract: Contract): readonly string[] {
   ];
 }
 
+/** What is left of doubt after a lost answer, in one word. */
+export type ContractStrength = "atomic" | "settled" | "repeatable" | "visible" | "blind";
+
+/**
+ * How a lost answer ends under this contract. `atomic`: it cannot be lost from us. `settled`: asking always ends in yes or no. `repeatable`:
+ * sending it again is safe, at least for a time. `visible`: asking may find it, and proves nothing when it does not. `blind`: a person.
+ */
+export function contractStrength(contract: Contract): ContractStrength {
+  if (contract.transport === "postgres-ledger") return "atomic";
+  const repeats = contract.identity.kind !== "none";
+  const forEver =
+    contract.identity.kind !== "none" &&
+    (contract.identity.window.forMs === null || contract.identity.window.after === "refuses");
+  const sure = authoritativeLookup(contract) !== undefined && contract.settle.kind === "bounded";
+  if (sure || forEver) return "settled";
+  if (repeats) return "repeatable";
+  return contract.lookup.length > 0 ? "visible" : "blind";
+}
+
 function conditionPromise({ precondition }: Contract): string {
   if (precondition.kind === "none")
     return "Nothing is checked at the provider: a change that somebody else made after the decision is overwritten.";

@@ -1,5 +1,5 @@
 import type { Instant } from "./ids.ts";
-import type { JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 
 /** People who must say yes before an operation may execute. */
 export interface Requirement {
@@ -37,6 +37,27 @@ export interface Opinion {
   readonly reason?: "denied" | "revoked" | "expired";
   /** The permission ends no later than this. */
   readonly endsAt?: Instant;
+  /** What was looked up for it. */
+  readonly facts?: PolicyFacts;
+}
+
+/** What policy looked up elsewhere, kept with the decision so that it can be made again from the same. */
+export interface PolicyFacts {
+  /** Absent: nobody asked, or it could not be read. */
+  readonly current?: Current;
+  readonly recent?: Recent;
+}
+
+/** A resource as its provider showed it before the decision. */
+export interface Current {
+  readonly version?: string;
+  readonly value?: Json;
+}
+
+/** What happened lately to operations on the resource. */
+export interface Recent {
+  readonly denials: number;
+  readonly conflicts: number;
 }
 
 /** Deny wins, silence is deny, an error is deny; obligations are the union over all voices. */
@@ -52,6 +73,7 @@ export interface Decision {
   readonly reason?: "denied" | "revoked" | "expired";
   /** The earliest end of what it rests on; absent when only the tool's own lifetime ends it. */
   readonly endsAt?: Instant;
+  readonly facts?: PolicyFacts;
 }
 
 /** The intersection of all voices. With no voice at all the answer is deny. */
@@ -64,6 +86,7 @@ export function combine(opinions: readonly Opinion[], policyVersion: string, epo
     requirements: distinct(opinions.flatMap((opinion) => opinion.requirements)),
     obligations: opinions.flatMap((opinion) => opinion.obligations),
     ...endOf(opinions),
+    ...factsOf(opinions),
   };
   if (opinions.length === 0) return { ...all, effect: "deny", why: "no policy speaks for this" };
   if (denial !== undefined)
@@ -87,6 +110,11 @@ function distinct(requirements: readonly Requirement[]): readonly Requirement[] 
 function endOf(opinions: readonly Opinion[]): Pick<Decision, "endsAt"> {
   const ends = opinions.flatMap(({ endsAt }) => endsAt ?? []);
   return ends.length === 0 ? {} : { endsAt: Math.min(...ends) };
+}
+
+function factsOf(opinions: readonly Opinion[]): Pick<Decision, "facts"> {
+  const facts = opinions.find((opinion) => opinion.facts !== undefined)?.facts;
+  return facts === undefined ? {} : { facts };
 }
 
 /** After a change of authority: does the new decision permit exactly what the old one permitted? */

@@ -8,7 +8,7 @@ import type { Authority, Definition, Enrolled, Enrolment } from "../service/ledg
 import { awaitTurn } from "./guard.ts";
 
 /** Raises the epoch and says why, in the commit of whatever else changed. The first statement, so that claims wait for it or it for them. */
-function raise(tenantId: TenantId, type: string, actor: string, data: JsonObject): Query {
+export function raise(tenantId: TenantId, type: string, actor: string, data: JsonObject): Query {
   return sql`with raised as (update authority set epoch = epoch + 1 where tenant_id = ${tenantId} returning tenant_id, epoch)
     insert into authority_events (tenant_id, epoch, type, actor, data, at)
     select tenant_id, epoch, ${type}::text, ${actor}::text, ${JSON.stringify(data)}::jsonb, writ_clock() from raised returning epoch`;
@@ -18,18 +18,20 @@ export async function authority(database: Database, tenantId: TenantId): Promise
   const { rows } = await database.readWithin<{
     epoch: number;
     offered: string;
+    policy_version: string;
     halts: readonly Halt[] | null;
   }>(
     tenantId,
     sql`
-    select a.epoch, a.definitions_digest as offered, (select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+    select a.epoch, a.definitions_digest as offered, a.policy_version, (select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
         'id', h.id, 'scope', h.scope, 'name', h.name, 'reason', h.reason, 'actor', h.actor, 'at', writ_ms(h.at))) order by h.id)
       from halts h where h.tenant_id = a.tenant_id and h.lifted_at is null) as halts
     from authority a where a.tenant_id = ${tenantId}`,
   );
   const row = rows[0];
   // A tenant that nobody enrolled has epoch 0, which no claim can match.
-  return { epoch: row?.epoch ?? 0, offered: row?.offered ?? "", halts: row?.halts ?? [] };
+  const { epoch = 0, offered = "", halts, policy_version: policyVersion = "" } = row ?? {};
+  return { epoch, offered, halts: halts ?? [], policyVersion };
 }
 
 export async function halt(database: Database, tenantId: TenantId, asked: Omit<Halt, "at">): Promise<Halt> {

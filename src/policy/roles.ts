@@ -5,7 +5,7 @@ import type { PolicyEngine } from "../service/ports.ts";
 /** Which tools each role may propose: exact names, or a prefix ending in `*`. What no role names is denied. */
 export type RoleTools = Readonly<Record<string, readonly string[]>>;
 
-/** The only policy until the real engine takes its place: a tool allow-list for each role, asked for the principal of a session. */
+/** Policy without an engine, for what needs no more: a tool allow-list for each role, asked for the principal of a session. */
 export function rolePolicy(roles: RoleTools): PolicyEngine {
   const version = digestOf("writ.policy.roles.v1", roles as Record<string, string[]>); // readonly in the type only.
   return {

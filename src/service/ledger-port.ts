@@ -15,6 +15,8 @@ export interface Authority {
   /** Names the configuration in force by content: tools, contracts, rules. */
   readonly offered: string;
   readonly halts: readonly Halt[];
+  /** The policy that stands: the number of its activation and its content's digest; "" where none does. */
+  readonly policyVersion: string;
 }
 
 /** A value with the database's clock at the moment it was read. */

@@ -133,6 +133,7 @@ function openingEvents(
     policyVersion: decision.policyVersion,
     epoch: decision.epoch,
     policies: decision.policies,
+    ...(decision.facts === undefined ? {} : { facts: decision.facts as unknown as JsonObject }), // Plain JSON.
   };
   const policy: JsonObject = { policy: decision.policyVersion };
   if (decision.effect === "deny")
@@ -141,7 +142,13 @@ function openingEvents(
       {
         type: "denied",
         actor: policy,
-        data: { ...verdict, reason: decision.reason ?? "denied", why: decision.why ?? "" },
+        // Nothing else keeps the roles of who was denied.
+        data: {
+          ...verdict,
+          reason: decision.reason ?? "denied",
+          why: decision.why ?? "",
+          roles: session.roles,
+        },
       },
     ];
   if (decision.effect === "review") {

@@ -4,19 +4,22 @@ import type { Contract } from "../core/contract.ts";
 import type { Instant, TenantId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Operation } from "../core/operation.ts";
-import type { Opinion, Requirement } from "../core/policy.ts";
+import type { Current, Opinion, Requirement } from "../core/policy.ts";
 import type { Session } from "../core/session.ts";
 import type { Tool } from "../core/tool.ts";
-import type { Capacity } from "./capacity.ts";
 import type { Approvals } from "./approval-port.ts";
+import type { Capacity } from "./capacity.ts";
 import type { Backing, Claimant } from "./delegation-port.ts";
 import type { Authority, Ledger, LocalEffect } from "./ledger-port.ts";
+import type { Policies } from "./policy-port.ts";
 
 /** All that the service asks of the world. Only compose.ts builds one. */
 export interface Ports {
   readonly ledger: Ledger;
   readonly catalog: Catalog;
   readonly policy: PolicyEngine;
+  /** Absent where policy has no versions. */
+  readonly policies?: Policies;
   readonly authority: AuthorityView;
   readonly approvals: Approvals;
   readonly clock: ProcessClock;
@@ -84,8 +87,17 @@ export interface Connector {
   bar(errand: Errand): Promise<{ readonly raised: boolean; readonly why: string }>;
   /** Ends what is kept open. */
   close?(): Promise<void>;
+  /** The resource as it stands now, for policy to look at. Undefined where that cannot be read: a hint, never evidence. */
+  current?(question: CurrentQuestion): Promise<Current | undefined>;
   /** Asks whether an accepted request has finished: a definite outcome, or undefined while it has not. */
   poll?(errand: Errand): Promise<Outcome | undefined>;
+}
+export interface CurrentQuestion {
+  readonly tenantId: string;
+  readonly resource: Action["resource"];
+  readonly arguments: JsonObject;
+  readonly tool: Tool;
+  readonly signal: AbortSignal;
 }
 /** A Finding without its time, which is the service's to say. */
 export type ConnectorFinding =

@@ -6,7 +6,7 @@ import type { Opinion } from "./policy.ts";
 import { type DelegationLink, type Session, serviceName } from "./session.ts";
 import type { ResourceRule } from "./tool.ts";
 
-export type Scalar = string | number | boolean | null;
+type Scalar = string | number | boolean | null;
 
 /** What one argument may be. An absent argument passes unless it is required; numbers only are within `min` and `max`. */
 export interface ArgumentLimit {
@@ -48,7 +48,7 @@ export interface Delegation extends DelegationLink {
 }
 
 /** Who ended it, when, and why. */
-export interface Ending {
+interface Ending {
   readonly at: Instant;
   readonly by: string;
   readonly reason: string;

@@ -1,12 +1,15 @@
 import { resourceOf } from "../../src/core/action.ts";
 import {
   type ArgumentLimit,
+  chainOpinions,
   contains,
   coversRequest,
   type DelegatedRequest,
+  type Delegation,
   type DelegationRule,
 } from "../../src/core/delegation.ts";
 import type { JsonObject } from "../../src/core/json.ts";
+import { combine } from "../../src/core/policy.ts";
 import type { ResourceRule } from "../../src/core/tool.ts";
 
 /** How an implementation could be wrong about the links of a chain. */
@@ -53,13 +56,37 @@ export function neverWidens(requests: number, seed: number, mistake?: Mistake): 
   return { widened, contained, allowed };
 }
 
+/** What the links say together, as a decision combines their voices. */
 function chainAllows(
   links: readonly (readonly DelegationRule[])[],
   request: DelegatedRequest,
   mistake?: Mistake,
 ): boolean {
-  const asked = mistake === "only the last link" ? links.slice(-1) : links;
-  return asked.every((link) => coversRequest(link, request));
+  const records = links.map((rules, depth) => recordOf(rules, depth));
+  const voices = chainOpinions(records, request, NOW);
+  const heard = mistake === "only the last link" ? voices.slice(-1) : voices;
+  return combine(heard, "v", 1).effect === "allow";
+}
+
+const NOW = 1_000;
+
+function recordOf(rules: readonly DelegationRule[], depth: number): Delegation {
+  return {
+    tenantId: "acme",
+    id: `d${depth}`,
+    ...(depth === 0 ? {} : { parentId: `d${depth - 1}` }),
+    principalId: "i#ada",
+    by: depth === 0 ? "principal" : "client",
+    delegator: depth === 0 ? "i#ada" : `c${depth - 1}`,
+    holder: `c${depth}`,
+    rules,
+    depth,
+    depthMax: 7,
+    notBefore: 0,
+    expiresAt: NOW + 1,
+    createdAt: 0,
+    createdBy: "i#ada",
+  };
 }
 
 function containment(
@@ -138,13 +165,13 @@ function some<T>(pick: Pick, values: readonly T[]): T[] {
   return Array.from({ length: pick([1, 1, 2, 3]) }, () => pick(values));
 }
 
-function limitsOf(pick: Pick): Pick2 {
+function limitsOf(pick: Pick): Limited {
   const count = pick([0, 0, 1, 1, 2]);
   return count === 0
     ? {}
     : { arguments: Object.fromEntries(Array.from({ length: count }, () => [pick(AT), limitOf(pick)])) };
 }
-type Pick2 = { readonly arguments?: Record<string, ArgumentLimit> };
+type Limited = { readonly arguments?: Record<string, ArgumentLimit> };
 
 function limitOf(pick: Pick): ArgumentLimit {
   const low = pick([0, 1, 2, 3]);

@@ -57,3 +57,39 @@ export const ROUTES: Readonly<Record<string, Pick<Call, "as" | "body">>> = {
 
 /** An example of a path, naming nothing that exists. */
 export const of = (path: string): string => path.replace("{id}", path.includes("halts") ? "halt_1" : SOME);
+
+/** Statuses that are not common refusals: each with a test that gives it. */
+export const SPECIFIC: readonly string[] = [
+  "POST /v1/operations 200",
+  "POST /v1/operations 202",
+  "POST /v1/operations 404",
+  "POST /v1/operations 409",
+  "POST /v1/operations 410",
+  "POST /v1/operations 412",
+  "POST /v1/operations 422",
+  "POST /v1/operations/{id}/execute 200",
+  "POST /v1/operations/{id}/execute 202",
+  "POST /v1/operations/{id}/execute 409",
+  "POST /v1/operations/{id}/execute 412",
+  "POST /v1/operations/{id}/execute 422",
+  "GET /v1/operations/{id} 200",
+  "GET /v1/operations/{id} 304",
+  "GET /v1/operations/{id}/explanation 200",
+  "GET /v1/operations/{id}/receipt 200",
+  "GET /v1/operations/{id}/receipt 409",
+  "GET /v1/operations/{id}/events 200",
+  "POST /v1/operations/{id}/cancel 200",
+  "POST /v1/operations/{id}/cancel 409",
+  "POST /v1/operations/{id}/reconcile 200",
+  "POST /v1/operations/{id}/reconcile 202",
+  "POST /v1/operations/{id}/findings 200",
+  "POST /v1/operations/{id}/findings 202",
+  "POST /v1/operations/{id}/findings 409",
+  "POST /v1/halts 201",
+  "POST /v1/halts/{id}/lift 200",
+  "POST /v1/delegations 201",
+  "POST /v1/delegations 422",
+  "POST /v1/delegations/{id}/revoke 200",
+  "POST /v1/revocations 201",
+  "POST /v1/revocations/{id}/lift 200",
+];

@@ -6,7 +6,7 @@ import type { Answer, Call } from "../support/exchange.ts";
 import { held, mute } from "../support/held.ts";
 import { type Rig, rig } from "../support/rig.ts";
 import { SETTLE_MS, shop } from "../support/shop.ts";
-import { BODY, EVIDENCE, of, ROUTES } from "./routes.ts";
+import { BODY, EVIDENCE, of, ROUTES, SPECIFIC } from "./routes.ts";
 
 const ORDER = { tool: "orders.place", arguments: { order: "o-1", item: "main/bolt", quantity: 1 } };
 
@@ -24,42 +24,6 @@ interface Asking {
   readonly path: string;
   ask(path: string, call?: Call): Promise<Answer>;
 }
-
-/** What is left: each with the test that gives it, here or beside. */
-const SPECIFIC: readonly string[] = [
-  "POST /v1/operations 200",
-  "POST /v1/operations 202",
-  "POST /v1/operations 404",
-  "POST /v1/operations 409",
-  "POST /v1/operations 410",
-  "POST /v1/operations 412",
-  "POST /v1/operations 422",
-  "POST /v1/operations/{id}/execute 200",
-  "POST /v1/operations/{id}/execute 202",
-  "POST /v1/operations/{id}/execute 409",
-  "POST /v1/operations/{id}/execute 412",
-  "POST /v1/operations/{id}/execute 422",
-  "GET /v1/operations/{id} 200",
-  "GET /v1/operations/{id} 304",
-  "GET /v1/operations/{id}/explanation 200",
-  "GET /v1/operations/{id}/receipt 200",
-  "GET /v1/operations/{id}/receipt 409",
-  "GET /v1/operations/{id}/events 200",
-  "POST /v1/operations/{id}/cancel 200",
-  "POST /v1/operations/{id}/cancel 409",
-  "POST /v1/operations/{id}/reconcile 200",
-  "POST /v1/operations/{id}/reconcile 202",
-  "POST /v1/operations/{id}/findings 200",
-  "POST /v1/operations/{id}/findings 202",
-  "POST /v1/operations/{id}/findings 409",
-  "POST /v1/halts 201",
-  "POST /v1/halts/{id}/lift 200",
-  "POST /v1/delegations 201",
-  "POST /v1/delegations 422",
-  "POST /v1/delegations/{id}/revoke 200",
-  "POST /v1/revocations 201",
-  "POST /v1/revocations/{id}/lift 200",
-];
 
 const seen = new Set<string>();
 

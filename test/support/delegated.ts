@@ -4,7 +4,7 @@ import type { NewDelegation } from "../../src/service/delegation-port.ts";
 import type { Rig } from "./rig.ts";
 
 /** Everything that the tests' tools can touch. */
-export const EVERYTHING: readonly DelegationRule[] = [
+const EVERYTHING: readonly DelegationRule[] = [
   { tools: ["orders.place"], resources: ["Order:*"] },
   { tools: ["inventory.*"], resources: ["Warehouse:*"] },
 ];

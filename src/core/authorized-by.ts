@@ -6,6 +6,7 @@ import type { Operation } from "./operation.ts";
 import { timeText } from "./outlook.ts";
 import type { Requirement } from "./policy.ts";
 import type { Approval } from "./review.ts";
+import { type Session, serviceName } from "./session.ts";
 
 /** The same in plain words and as data. */
 export interface Part {
@@ -17,9 +18,13 @@ export interface Part {
 export function authorizedBy(operation: Operation, clock: Instant): Part {
   const { authorization, principalId, clientId, review, state } = operation;
   const chain = thawAction(operation.action).delegation;
-  const links = Array.isArray(chain) ? chain.length : 0;
-  const through = links === 0 ? "" : `, through ${links} ${links === 1 ? "delegation" : "delegations"}`;
-  const asked = `${clientId} asked for it on behalf of ${principalId}${through}.`;
+  const links = chain as unknown as Session["delegation"]; // Written by chainOf.
+  const through =
+    links.length === 0
+      ? ""
+      : `, through ${links.length} ${links.length === 1 ? "delegation" : "delegations"}`;
+  const whose = serviceName(operation) === undefined ? `on behalf of ${principalId}` : "for itself";
+  const asked = [`${clientId} asked for it ${whose}${through}.`, ...links.map(givenLine)];
   const people = peopleLines(operation);
   const common = {
     principal: principalId,
@@ -29,12 +34,12 @@ export function authorizedBy(operation: Operation, clock: Instant): Part {
   };
   // While people are asked again, what was permitted before permits nothing.
   if (authorization === undefined || state === "proposed")
-    return { lines: [asked, ...people, unauthorized(operation)], data: common };
+    return { lines: [...asked, ...people, unauthorized(operation)], data: common };
   const { policyVersion, policies, authorizedAt, expiresAt, approvals, obligations } = authorization;
   const ended = clock >= expiresAt ? "ended" : "ends";
   return {
     lines: [
-      asked,
+      ...asked,
       ...people,
       `${policies.length === 0 ? "Policy" : policies.join(", ")} permitted it at ${timeText(authorizedAt)}, under policy version ${policyVersion}.`,
       ...(approvals.length === 0 ? ["No person had to approve it."] : approvals.map(approvedLine)),
@@ -50,6 +55,10 @@ export function authorizedBy(operation: Operation, clock: Instant): Part {
       expiresAt: timeText(expiresAt),
     },
   };
+}
+
+function givenLine({ id, delegator, holder }: Session["delegation"][number]): string {
+  return `${delegator} gave ${holder} a part of what it held (${id}).`;
 }
 
 function unauthorized({ state, reason }: Operation): string {

@@ -92,6 +92,7 @@ test("a success names who, against which version, how often, and what confirms i
 
   expect(told.authorizedBy.lines).toEqual([
     "agent-1 asked for it on behalf of https://issuer.example#ada, through 1 delegation.",
+    "a gave b a part of what it held (dlg_1).",
     "role.agent permitted it at 2026-11-30T12:00:00.000Z, under policy version sha-256:policy.",
     "No person had to approve it.",
     "The permission covers exactly sha-256:digest and ends at 2026-11-30T12:01:00.000Z.",

@@ -9,6 +9,7 @@ import type {
   RevocationPage,
 } from "./wire/delegation.ts";
 import type { ToolAnswer } from "./wire/offer.ts";
+import type * as rules from "./wire/policy.ts";
 import type { ExplanationAnswer, HistoryAnswer, ReceiptAnswer } from "./wire/record.ts";
 import type { OperationAnswer, OperationPage, ProblemAnswer, ProposeBody, RulingBody } from "./wire.ts";
 
@@ -104,6 +105,12 @@ export interface Client {
   revoke(body: RevocationBody): Promise<RevocationAnswer>;
   restore(revocationId: string): Promise<object>;
   revocations(): Promise<RevocationPage>;
+  /** The policy that stands. */
+  policies(): Promise<rules.PoliciesAnswer>;
+  /** Checks and keeps a policy, and says what it would change. It does not stand by this. */
+  keepPolicy(body: rules.PolicyBody): Promise<rules.CandidateAnswer>;
+  activatePolicy(digest: string, order: rules.ActivationBody): Promise<rules.PolicyVersionAnswer>;
+  replayPolicy(digest: string, body: rules.ReplayBody): Promise<rules.ReplayAnswer>;
   tools(): Promise<readonly ToolAnswer[]>;
 }
 
@@ -150,6 +157,10 @@ export function writClient(options: ClientOptions): Client {
     halt: (order) => once("/v1/halts", order),
     lift: (id) => once(`/v1/halts/${encodeURIComponent(id)}/lift`, {}),
     halts: () => ask({ method: "GET", path: "/v1/halts" }),
+    policies: () => ask({ method: "GET", path: "/v1/policies" }),
+    keepPolicy: (body) => ask({ method: "POST", path: "/v1/policies", body }),
+    activatePolicy: (digest, order) => once(`/v1/policies/${encodeURIComponent(digest)}/activate`, order),
+    replayPolicy: (digest, body) => once(`/v1/policies/${encodeURIComponent(digest)}/replay`, body),
     delegate: (body) => once("/v1/delegations", body),
     delegations: (query = {}) =>
       ask({ method: "GET", path: "/v1/delegations", query: { ...query, limit: 100 } }),

@@ -27,11 +27,13 @@ import { passkeyStore } from "./ledger/passkeys.ts";
 import { postgresPolicies } from "./ledger/policies.ts";
 import { cedarEngine, policyBench } from "./policy/cedar.ts";
 import { firstPolicy } from "./policy/first.ts";
+import { mistakesIn, policyDigest } from "./policy/ruleset.ts";
 import { installationPolicy } from "./policy/short-form.ts";
 import type { Passkeys } from "./service/approval-port.ts";
 import { authorityView } from "./service/authority.ts";
 import { capacity } from "./service/capacity.ts";
 import { lookFor } from "./service/looking.ts";
+import type { PolicyText } from "./service/policy-port.ts";
 import type { Connector, Log, Ports } from "./service/ports.ts";
 import type { ReadyAnswer } from "./wire/health.ts";
 import { startWorker, WORKER_BOUNDS, type Worker, type WorkerBounds } from "./worker.ts";
@@ -65,6 +67,16 @@ export interface Writ {
 
 export { type DevelopmentIssuer, developmentIssuer } from "./identity/dev-issuer.ts";
 export { type LocalIssuer, localIssuer } from "./identity/local-issuer.ts";
+
+/** The policy of a configuration's folder, with every mistake as `file:line: the sentence that mends it`. Needs no database. */
+export function folderPolicy(configuration: Configuration): {
+  readonly policy: PolicyText;
+  readonly digest: string;
+  readonly mistakes: readonly string[];
+} {
+  const policy = installationPolicy(configuration);
+  return { policy, digest: policyDigest(policy), mistakes: mistakesIn(policy, configuration.tools) };
+}
 
 const CLOSE_WITHIN_MS = 10_000;
 const ISSUER_CONNECT_MS = 2_000;

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { DelegateFlags } from "./delegate.ts";
 import { collected, count, duration } from "./option-value.ts";
+import type { ActivateFlags } from "./policy.ts";
 import type { RevokeFlags } from "./revoke.ts";
 import type { Runner } from "./runner.ts";
 
@@ -9,6 +10,44 @@ export function authorityCommands(writ: Command, runner: Runner): void {
   writ.commandsGroup("Authority");
   delegating(writ, runner);
   revoking(writ, runner);
+  ruling(writ, runner);
+}
+
+function ruling(writ: Command, runner: Runner): void {
+  const policy = writ
+    .command("policy")
+    .helpCommand(false)
+    .summary("check · diff · activate · replay")
+    .description("The rules in this folder, beside those that stand.");
+  policy
+    .command("check")
+    .description("every mistake of this folder's policy, with file and line; needs no server")
+    .action((_flags: object, command: Command) =>
+      runner(command, async (context) => (await import("./policy.ts")).policyCheck(context)),
+    );
+  policy
+    .command("diff")
+    .description("what this folder's policy would change")
+    .action((_flags: object, command: Command) =>
+      runner(command, async (context) => (await import("./policy.ts")).policyDiff(context)),
+    );
+  policy
+    .command("activate [digest]")
+    .description("let this folder's policy stand, or one that stood before; shows what changes, and asks")
+    .option("--reason <text>", "why; kept with the activation")
+    .option("-y, --yes", "do not ask")
+    .action((digest: string | undefined, flags: ActivateFlags, command: Command) =>
+      runner(command, async (context) =>
+        (await import("./policy.ts")).policyActivate(context, digest, flags),
+      ),
+    );
+  policy
+    .command("replay")
+    .description("which of the last decisions this folder's policy would give otherwise, and why")
+    .option("--last <count>", "so many decisions", count, 100)
+    .action((flags: { readonly last: number }, command: Command) =>
+      runner(command, async (context) => (await import("./policy.ts")).policyReplay(context, flags)),
+    );
 }
 
 function delegating(writ: Command, runner: Runner): void {

@@ -46,6 +46,7 @@ const BY_CODE: Readonly<Partial<Record<Code, ExitCode>>> = {
   not_executable: EXIT.conflict,
   not_settled: EXIT.conflict,
   finding_refused: EXIT.conflict,
+  policy_moved: EXIT.conflict,
   decision_refused: EXIT.conflict,
   expired: EXIT.conflict,
 };

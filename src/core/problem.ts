@@ -27,6 +27,7 @@ export const PROBLEMS = {
   not_executable: 409,
   not_settled: 409,
   finding_refused: 409,
+  policy_moved: 409,
   decision_refused: 409,
   key_spent: 410,
   precondition_failed: 412,

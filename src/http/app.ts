@@ -18,6 +18,7 @@ import { effectRoutes } from "./operations.ts";
 import { pageRoutes } from "./pages.ts";
 import { passkeyRoutes } from "./passkeys.ts";
 import { admit, requirePermission } from "./permission.ts";
+import { policyRoutes } from "./policies.ts";
 import { answerProblem, answerUnreadable, notFound } from "./problems.ts";
 import { recordRoutes } from "./records.ts";
 import { resourceRoutes } from "./resource.ts";
@@ -88,6 +89,7 @@ const ROUTES = [
   passkeyRoutes,
   offerRoutes,
   haltRoutes,
+  policyRoutes,
   delegationRoutes,
   revocationRoutes,
   eventRoutes,

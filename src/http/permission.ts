@@ -3,7 +3,7 @@ import { Problem } from "../core/problem.ts";
 import type { Session } from "../core/session.ts";
 import type { Credentials, Identify } from "../service/identity-port.ts";
 
-type Role = "operator" | "resolver" | "approver" | "auditor";
+type Role = "operator" | "resolver" | "approver" | "auditor" | "policy-admin";
 
 /**
  * Who may use a route: everybody; whoever has a session (what they may do with it, policy decides); or whoever has one of these roles.

@@ -46,6 +46,7 @@ begin
 end $$;
 create trigger delegations_revoke_only before update or delete on delegations
   for each row execute function writ_revoke_only();
+create trigger delegations_kept before truncate on delegations for each statement execute function writ_immutable();
 
 -- People and clients who may not act any more, whatever their tokens say.
 create table revocations (
@@ -61,4 +62,15 @@ create table revocations (
   primary key (tenant_id, id),
   check ((lifted_at is null) = (lifted_by is null))
 );
+create trigger revocations_kept before truncate on revocations for each statement execute function writ_immutable();
+create function writ_lift_only() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' and old.lifted_at is null and new.lifted_at is not null
+      and (to_jsonb(new) - '{lifted_at,lifted_by}'::text[]) = (to_jsonb(old) - '{lifted_at,lifted_by}'::text[]) then
+    return new;
+  end if;
+  raise exception 'a revocation never changes, but for its lifting' using errcode = 'integrity_constraint_violation';
+end $$;
+create trigger revocations_lift_only before update or delete on revocations
+  for each row execute function writ_lift_only();
 create unique index revocations_standing on revocations (tenant_id, scope, name) where lifted_at is null;

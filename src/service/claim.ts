@@ -168,7 +168,7 @@ async function decideAgain(
     const reopened: Told = {
       happening: { type: "reopened", review },
       actor,
-      data: { why: decision.why ?? "" },
+      data: { ...underBoth(operation, decision), why: decision.why ?? "" },
     };
     if (authorization === undefined) {
       const checked = await record(ports, operation, tool.contract, clock, reopened);
@@ -195,7 +195,7 @@ async function authorizedAgain(
   const told: Told = {
     happening: { type: "authorized", authorization },
     actor: { policy: authorization.policyVersion },
-    data: { again: true },
+    data: { ...underBoth(operation, authorization), again: true },
   };
   const { contract } = offered.tool;
   const answer = await ports.ledger.record(recordingOf(ports, operation, [told], { contract, clock }));

@@ -186,6 +186,7 @@ describe("A08, A19: a delegation that is not the caller's", () => {
       await expect(here.run(`update delegations set ${change} where tenant_id = 'acme'`)).rejects.toThrow(
         "never changes",
       );
+    await expect(here.run("truncate delegations cascade")).rejects.toThrow("never disappear");
     await expect(here.run("delete from delegations where tenant_id = 'acme'")).rejects.toThrow(
       "never changes",
     );

@@ -40,6 +40,7 @@ export async function removePasskey(ports: Asking, session: Session, id: string)
 
 /** Only the person, at a browser of their own: an agent that holds a person's token must not enrol a key in their name. */
 async function own(ports: Asking, session: Session): Promise<Passkeys> {
+  await requireUnrevoked(ports, session);
   const { passkeys } = ports.approvals;
   if (passkeys === undefined)
     throw new Problem("not_found", "this installation knows no passkeys", {
@@ -47,7 +48,6 @@ async function own(ports: Asking, session: Session): Promise<Passkeys> {
     });
   if (session.itself === true || session.authentication?.via !== "console")
     throw new Problem("forbidden", "passkeys are managed by their owner, in a console session");
-  await requireUnrevoked(ports, session);
   return passkeys;
 }
 

@@ -48,7 +48,7 @@ function notifier(url: string, allowPrivate: readonly string[] | false = ["127.0
   return { made, warnings };
 }
 
-test("attack 17: whoever listens gets an opaque link and an id that is the same for the same question, and nothing else", async () => {
+test("A17: whoever listens gets an opaque link and an id that is the same for the same question, and nothing else", async () => {
   const { heard, url } = await listener();
   const { made } = notifier(url);
 

@@ -17,7 +17,7 @@ test.each([
   ["a tower of accents", `item${"\u0301".repeat(5)}`, `item${"\u0301".repeat(5)}`, 2],
   ["a lone surrogate", "a\ud800b", "a⟨U+D800⟩b", 1],
   ["markup", "<b onclick=x>[a](javascript:y)</b>", "<b onclick=x>[a](javascript:y)</b>", 0],
-])("C037: %s is shown for what it is", (_name, text, expected, warnings) => {
+])("C037, C039: %s is shown for what it is", (_name, text, expected, warnings) => {
   expect(shown(text).text).toBe(expected);
   expect(shown(text).warnings).toHaveLength(warnings);
 });

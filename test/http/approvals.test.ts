@@ -115,7 +115,7 @@ describe("over HTTP", () => {
     expect(here.orders()).toBe(1);
   });
 
-  test("attack 17: a GET never acts, a page of another origin is refused, and a look by somebody else answers nothing", async () => {
+  test("A17: a GET never acts, a page of another origin is refused, and a look by somebody else answers nothing", async () => {
     const { here, there, propose } = await asked([asks()]);
     const id = (await propose("o1")).body.operationId;
     const view = await there.call("GET", `/v1/approvals/${id}`, { as: BOB });
@@ -235,7 +235,7 @@ describe("at the command line", () => {
     return { heard, context: { screen: made, env, folder: "/nowhere" } };
   }
 
-  test("attack 16, C036, C037: everything is shown, whole and inert, before anybody is asked", async () => {
+  test("A16, C036, C037: everything is shown, whole and inert, before anybody is asked", async () => {
     const input = {
       type: "object",
       required: ["order", "item", "quantity"],

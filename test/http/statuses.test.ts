@@ -6,6 +6,7 @@ import type { Answer, Call } from "../support/exchange.ts";
 import { held, mute } from "../support/held.ts";
 import { type Rig, rig } from "../support/rig.ts";
 import { SETTLE_MS, shop } from "../support/shop.ts";
+import { approvalStatuses } from "./approval-statuses.ts";
 import { BODY, EVIDENCE, of, ROUTES, SPECIFIC } from "./routes.ts";
 
 const ORDER = { tool: "orders.place", arguments: { order: "o-1", item: "main/bolt", quantity: 1 } };
@@ -33,8 +34,9 @@ async function counted(here: Pick<Rig, "ports">, parts: Partial<DoorParts> = {})
   const call: TestDoor["call"] = async (method, path, given) => {
     const answer = await there.call(method, path, given);
     const route =
-      path.split("?")[0]?.replace(/(?<=^\/v1\/(operations|halts|delegations|revocations)\/)[^/]+/, "{id}") ??
-      path;
+      path
+        .split("?")[0]
+        ?.replace(/(?<=^\/v1\/(operations|approvals|halts|delegations|revocations)\/)[^/]+/, "{id}") ?? path;
     seen.add(`${method} ${route} ${answer.status}`);
     return answer;
   };
@@ -253,6 +255,12 @@ test("delegations and revocations give theirs", async () => {
   expect(all.body.delegations).toEqual([ended.body]);
   expect(refused.body.code).toBe("revoked");
   expect(standing.body.revocations).toEqual([revoked.body]);
+});
+
+test("decisions and passkeys give theirs", async () => {
+  expect(await approvalStatuses(counted)).toEqual([
+    202, 429, 409, 202, 202, 200, 200, 200, 409, 409, 201, 422, 200,
+  ]);
 });
 
 test("every status that a route documents has been given", async () => {

@@ -110,7 +110,7 @@ async function signedView(here: Shop, bob: Parameters<typeof look>[1], id: Param
 }
 
 describe("a passkey's approval", { timeout: PATIENCE_MS }, () => {
-  test("is given in a real browser, kept with the operation, and can be verified with nothing but node's crypto", async () => {
+  test("C042: is given in a real browser, kept with the operation, and can be verified with nothing but node's crypto", async () => {
     const { here, bob } = await enrolled();
     const waits = await here.place("o1");
     const { nonce, digest, sign } = await signedView(here, bob, waits.id);
@@ -147,7 +147,7 @@ describe("a passkey's approval", { timeout: PATIENCE_MS }, () => {
     );
   });
 
-  test("is refused for another change, another decision, another operation, and at another origin", async () => {
+  test("A14: is refused for another change, another decision, another operation, and at another origin", async () => {
     const { here, bob } = await enrolled();
     const [one, two] = [await here.place("o1"), await here.place("o2", { quantity: 2 })];
     const first = await signedView(here, bob, one.id);

@@ -84,7 +84,7 @@ describe("an approval", () => {
     ["another digest", { digest: "sha-256:another" }, "/digest"],
     ["no view", { nonce: "" }, "/nonce"],
     ["a made-up view", { nonce: `9999999999999.1.${"a".repeat(22)}.${"b".repeat(43)}` }, "/nonce"],
-  ])("C014, attack 14: with %s is refused", async (_name, changes, at) => {
+  ])("C014, A14: with %s is refused", async (_name, changes, at) => {
     const { here } = await asked();
     const waits = await here.place("o1");
 
@@ -94,7 +94,7 @@ describe("an approval", () => {
     expect((await here.again(waits)).state).toBe("proposed");
   });
 
-  test("C015, attack 14: with the view of another operation, of another person, or an old one is refused", async () => {
+  test("C015, A14: with the view of another operation, of another person, or an old one is refused", async () => {
     const { here } = await asked();
     const [one, two] = [await here.place("o1"), await here.place("o2")];
     const [bob, carol] = [person(here, "bob"), person(here, "carol")];
@@ -113,7 +113,7 @@ describe("an approval", () => {
     expect(here.orders()).toBe(1);
   });
 
-  test("C005, attack 10: answers once: its view is spent also when the yes was taken back", async () => {
+  test("C005, A10: answers once: its view is spent also when the yes was taken back", async () => {
     const { here } = await asked([asks({ quorum: 2 })]);
     const waits = await here.place("o1");
     const bob = person(here, "bob");
@@ -158,7 +158,7 @@ describe("an approval", () => {
   });
 });
 
-describe("attack 15: nobody approves what their own authority asked for", () => {
+describe("A15: nobody approves what their own authority asked for", () => {
   test.each<[string, Parameters<typeof person>[2], string]>([
     ["the principal", { principalId: "test#ada" }, "forbidden"],
     ["a service for itself", { principalId: "test#bot", itself: true }, "forbidden"],
@@ -168,7 +168,7 @@ describe("attack 15: nobody approves what their own authority asked for", () => 
     ["somebody without the role", { roles: ["agent"] }, "not_found"],
     ["a role that only watches", { roles: ["auditor"] }, "forbidden"],
     ["another tenant's approver", { tenantId: "globex" as never }, "not_found"],
-  ])("C045: %s is refused", async (_name, who, code) => {
+  ])("C045, A15: %s is refused", async (_name, who, code) => {
     const { here } = await asked();
     const links = [
       { id: "d1", by: "principal", delegator: "test#dora", holder: "agent-0" },

@@ -19,7 +19,7 @@ async function asked(requirements = [asks()], options: ShopOptions = {}) {
   return { here, policy, change };
 }
 
-describe("attack 18: one client's open requests", () => {
+describe("A18: one client's open requests", () => {
   test("never exceed the cap, however many come at once; the rest is refused with a time, and nothing of it is stored", async () => {
     const { here } = await asked();
     const other = await instance(here, "w2");
@@ -111,6 +111,21 @@ describe("a policy that changes while an approved operation waits", () => {
 
     expect(settled).toMatchObject({ state: "succeeded", attempts: [{ n: 1 }] });
     expect(settled.authorization?.epoch).toBe((waits.review?.epoch ?? 0) + 1);
+    expect(here.orders()).toBe(1);
+  });
+
+  test("A10: or that does not change is executed once, however many ask for it at once", async () => {
+    const { here, waits } = await approved();
+    const others = await Promise.all([1, 2, 3].map((n) => instance(here, `w${n}`)));
+
+    const begun = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        executeLater((others[n % 4] ?? here).ports, here.session, waits.id),
+      ),
+    );
+    await Promise.all(begun.map(({ done }) => done));
+
+    expect(await here.again(waits)).toMatchObject({ state: "succeeded", attempts: [{ n: 1 }] });
     expect(here.orders()).toBe(1);
   });
 

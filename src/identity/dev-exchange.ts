@@ -1,3 +1,4 @@
+import { createPublicKey } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import type { errors as Errors, KoaContextWithOIDC } from "oidc-provider";
 import type { LocalIssuer } from "./local-issuer.ts";
@@ -73,7 +74,7 @@ export async function exchanged(
 
 async function verified({ issuer, key }: LocalIssuer, errors: typeof Errors, token: string) {
   try {
-    const { payload } = await jwtVerify(token, key.publicKey, {
+    const { payload } = await jwtVerify(token, createPublicKey(key.privateKey), {
       issuer: issuer.issuer,
       audience: issuer.audience,
       typ: "at+jwt",

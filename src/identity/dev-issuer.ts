@@ -100,9 +100,11 @@ function answering(server: Server, parts: ProviderParts): void {
   let provider: Promise<Answer> | undefined;
   const { issuer } = parts.own.issuer;
   server.on("request", (request, response) => {
-    answer(request, response).catch(() => {
+    answer(request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain" });
-      response.end("the development issuer cannot answer this\n");
+      response.end(
+        `the development issuer cannot answer this: ${error instanceof Error ? error.message : ""}\n`,
+      );
     });
   });
 

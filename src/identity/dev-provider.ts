@@ -25,8 +25,15 @@ const BODY_MAX = 1_000;
 
 /** A whole OAuth and OpenID Connect provider. The library is large, and loaded only here: whoever needs no login never waits for it. */
 export async function developmentProvider(parts: ProviderParts): Promise<Answer> {
-  const { Provider, errors } = await import("oidc-provider");
-  const provider = new Provider(parts.own.issuer.issuer, settingsOf(parts, errors.InvalidTarget));
+  const { Provider, errors, interactionPolicy } = await import("oidc-provider");
+  const policy = interactionPolicy.base();
+  // Nobody is asked for consent: every client is this machine's own.
+  policy.remove("consent");
+  const settings = settingsOf(parts, errors.InvalidTarget);
+  const provider = new Provider(parts.own.issuer.issuer, {
+    ...settings,
+    interactions: { url: (_ctx, { uid }) => `${INTERACTION}${uid}`, policy },
+  });
   provider.registerGrantType(
     EXCHANGE,
     async (ctx: KoaContextWithOIDC) => {
@@ -110,7 +117,6 @@ function settingsOf(parts: ProviderParts, InvalidTarget: InvalidTarget): Configu
       people.some((person) => person.name === name)
         ? { accountId: name, claims: async () => ({ sub: name, ...claimsOf(name) }) }
         : undefined,
-    // Nobody is asked for consent: every client is this machine's own.
     loadExistingGrant: async (ctx) => {
       const { client, session, provider } = ctx.oidc;
       if (client === undefined || session?.accountId === undefined) return undefined;
@@ -120,7 +126,6 @@ function settingsOf(parts: ProviderParts, InvalidTarget: InvalidTarget): Configu
       await grant.save();
       return grant;
     },
-    interactions: { url: (_ctx, { uid }) => `${INTERACTION}${uid}` },
     pkce: { required: () => true },
     ttl: {
       AccessToken: TOKEN_TTL_S,

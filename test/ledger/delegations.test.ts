@@ -157,6 +157,31 @@ describe("the end of a link", () => {
     },
   );
 
+  test("that passed while the claim waited for a lock is met by the claim", async () => {
+    const here = await rig();
+    await stocked(here, "a");
+    const link = await linked(here, "agent-1", undefined, { lasts: { forMs: 30_000 } });
+    const session = under(here, link);
+    const waiting = await here.done(change("a"), { version: 42, execute: "later", session });
+    const read = await here.ledger.read(waiting.tenantId, waiting.id);
+    const claiming = await claimingOf(here.ports, (ports) =>
+      claimAndExecute(ports, waiting, read?.clock ?? 0),
+    );
+    const clock = await movableClock(here);
+    const other = await instance(here, "w2");
+
+    let claim: ReturnType<typeof here.ledger.claim> | undefined;
+    await here.database.transaction(async (tx) => {
+      await tx.query(statement("select 1 from authority where tenant_id = 'acme' for update", []));
+      claim = other.ledger.claim(claiming);
+      await somebodyWaits(here);
+      await clock.ahead(31_000);
+    });
+
+    expect(await claim).toMatchObject({ kind: "expired" });
+    expect(await here.stock("a")).toMatchObject({ writes: 0 });
+  });
+
   test("that passes before the claim ends the permission: nothing is executed, though nobody looked at the link again", async () => {
     const here = await rig();
     await stocked(here, "a");

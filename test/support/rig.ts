@@ -20,8 +20,8 @@ import {
 } from "../../src/ledger/ledger.ts";
 import { type RoleTools, rolePolicy } from "../../src/policy/roles.ts";
 import { authorityView } from "../../src/service/authority.ts";
-import type { Connector, Log, Ports, Signer } from "../../src/service/ports.ts";
 import { capacity } from "../../src/service/capacity.ts";
+import type { Connector, Log, Ports, Signer } from "../../src/service/ports.ts";
 import { type Proposed, propose } from "../../src/service/propose.ts";
 import { takeStep } from "../../src/service/reconcile.ts";
 import { type DatabaseKind, freshDatabase } from "./database.ts";

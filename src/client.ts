@@ -84,12 +84,8 @@ export interface Client {
   reconcile(operationId: string): Promise<OperationAnswer>;
   /** A person's ruling on an operation in doubt. */
   resolve(operationId: string, ruling: RulingBody): Promise<OperationAnswer>;
-  /** What waits for this person's decision; each with the nonce of this view. */
-  approvals(query?: {
-    readonly of?: "me" | "all";
-    readonly limit?: number;
-    readonly cursor?: string;
-  }): Promise<ApprovalPage>;
+  /** What waits for this person's decision, or for anybody's; each with the nonce of this view. */
+  approvals(of?: "me" | "all", cursor?: string): Promise<ApprovalPage>;
   approval(operationId: string): Promise<ApprovalAnswer>;
   decide(operationId: string, decision: DecisionBody): Promise<OperationAnswer>;
   /** Takes one's own yes back. */
@@ -105,9 +101,8 @@ export interface Client {
   revoke(body: RevocationBody): Promise<RevocationAnswer>;
   restore(revocationId: string): Promise<object>;
   revocations(): Promise<RevocationPage>;
-  /** The policy that stands. */
   policies(): Promise<rules.PoliciesAnswer>;
-  /** Checks and keeps a policy, and says what it would change. It does not stand by this. */
+  /** It does not stand by this: what it would change is the answer. */
   keepPolicy(body: rules.PolicyBody): Promise<rules.CandidateAnswer>;
   activatePolicy(digest: string, order: rules.ActivationBody): Promise<rules.PolicyVersionAnswer>;
   replayPolicy(digest: string, body: rules.ReplayBody): Promise<rules.ReplayAnswer>;
@@ -149,7 +144,7 @@ export function writClient(options: ClientOptions): Client {
     execute: (id) => post(at(id, "/execute")),
     reconcile: (id) => post(at(id, "/reconcile")),
     resolve: (id, ruling) => once(at(id, "/findings"), ruling),
-    approvals: (query = {}) => ask({ method: "GET", path: "/v1/approvals", query: { ...query } }),
+    approvals: (of, cursor) => ask({ method: "GET", path: "/v1/approvals", query: { of, cursor } }),
     approval: (id) => ask({ method: "GET", path: `/v1/approvals/${encodeURIComponent(id)}` }),
     // The nonce answers once: the same answer sent again is the same answer.
     decide: (id, decision) => ask({ method: "POST", path: at(id, "/decisions"), body: decision }),

@@ -1,5 +1,5 @@
 import { inert } from "../core/display.ts";
-import type { ApprovalAnswer, AskedAnswer } from "../wire/approval.ts";
+import type { ApprovalAnswer, AskedAnswer, FieldAnswer } from "../wire/approval.ts";
 import { ago, facts, table } from "./print.ts";
 import type { Screen } from "./screen.ts";
 
@@ -10,7 +10,7 @@ export function approvalText(screen: Screen, view: ApprovalAnswer): string {
   const version =
     view.expectedVersion === undefined
       ? "any version: it may change before this runs"
-      : `only at version ${inert(view.expectedVersion)}`;
+      : `only at version ${inert(view.expectedVersion)}${moved(view)}`;
   return [
     tint.bold(inert(view.title)),
     "",
@@ -19,7 +19,9 @@ export function approvalText(screen: Screen, view: ApprovalAnswer): string {
       ["state", view.state],
       ["tool", inert(view.tool)],
       ["resource", inert([view.resource, ...view.parents].join(" in "))],
-      ...view.fields.map(({ name, shown }) => [`  ${name}`, shown] as const),
+      ...view.fields.map(
+        ({ name, shown, before }) => [`  ${name}`, `${beforeText(before)}${shown}`] as const,
+      ),
       ["at", version],
       ["provider", inert(view.provider)],
       ["reversible", reversible(view)],
@@ -36,6 +38,17 @@ export function approvalText(screen: Screen, view: ApprovalAnswer): string {
     ...promised(screen, view),
     ...noted(screen, view),
   ].join("\n");
+}
+
+function moved({ expectedVersion, currentVersion }: ApprovalAnswer): string {
+  if (currentVersion === undefined || currentVersion === expectedVersion) return "";
+  return `; it is at ${inert(currentVersion)} now, so this will not be applied`;
+}
+
+/** What stands there now, where it is known. */
+function beforeText(before: FieldAnswer["before"]): string {
+  if (before === undefined) return "";
+  return `${inert(typeof before === "string" ? before : JSON.stringify(before))} → `;
 }
 
 function reversible({ reversible: can }: ApprovalAnswer): string {

@@ -14,7 +14,7 @@ export interface DecideFlags {
 /** `writ approvals`: what waits for whoever asks, or for anybody. */
 export async function approvals(context: Context, flags: { readonly all?: boolean }): Promise<ExitCode> {
   const { screen } = context;
-  const page = await connected(context, "approver").approvals(flags.all === true ? { of: "all" } : {});
+  const page = await connected(context, "approver").approvals(flags.all === true ? "all" : "me");
   if (screen.machine(page)) return EXIT.ok;
   if (page.approvals.length === 0)
     screen.talk(flags.all === true ? "Nothing waits for people." : "Nothing waits for you.");

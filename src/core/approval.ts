@@ -33,7 +33,7 @@ export interface Answered {
 }
 
 /** More people than this are never asked about one operation. */
-export const SLOTS_MAX = 32;
+const SLOTS_MAX = 32;
 
 /** Why this yes does not count for this requirement, in words; undefined when it does. */
 export function whyNot(

@@ -4,14 +4,13 @@ import { inert, shown } from "../core/display.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { timeText } from "../core/outlook.ts";
 import type { Requirement } from "../core/policy.ts";
-import type { Tool } from "../core/tool.ts";
 import type { Passkey } from "../service/approval-port.ts";
 import type { Waiting } from "../service/waiting.ts";
 import type { ApprovalAnswer, AskedAnswer, FieldAnswer, PasskeyAnswer } from "../wire/approval.ts";
 
 /** Everything that a person decides on, made from the stored action alone; what the agent says of it stands apart. */
 export function approvalAnswer(waiting: Waiting): ApprovalAnswer {
-  const { operation, tool, view, said, passkey, mine } = waiting;
+  const { operation, tool, view, said, passkey, mine, current } = waiting;
   const action = thawAction(operation.action);
   const { review } = operation;
   return {
@@ -26,8 +25,9 @@ export function approvalAnswer(waiting: Waiting): ApprovalAnswer {
     title: tool?.title ?? operation.tool,
     resource: operation.resource,
     parents: action.resource.parents.map(({ type, id }) => `${type}:${id}`),
-    fields: fieldsOf(action, tool),
+    fields: fieldsOf(action, waiting),
     ...(operation.expectedVersion === undefined ? {} : { expectedVersion: operation.expectedVersion }),
+    ...(current?.version === undefined ? {} : { currentVersion: inert(current.version) }),
     ...(operation.compensates === undefined ? {} : { compensates: operation.compensates }),
     ...(operation.supersedes === undefined ? {} : { supersedes: operation.supersedes }),
     provider: operation.provider,
@@ -48,7 +48,9 @@ export function approvalAnswer(waiting: Waiting): ApprovalAnswer {
 }
 
 /** Every argument, whole: what the tool does not describe is shown too, and said to be so. */
-function fieldsOf(action: Action, tool: Tool | undefined): FieldAnswer[] {
+function fieldsOf(action: Action, { tool, current }: Waiting): FieldAnswer[] {
+  const stands = current?.value;
+  const before = stands !== null && typeof stands === "object" ? (stands as JsonObject) : {};
   const properties = tool?.input.properties;
   const known = properties !== null && typeof properties === "object" ? (properties as JsonObject) : {};
   return Object.entries(action.arguments).map(([name, after]) => {
@@ -56,6 +58,7 @@ function fieldsOf(action: Action, tool: Tool | undefined): FieldAnswer[] {
     const named = shown(name);
     return {
       name: named.text,
+      ...(Object.hasOwn(before, name) ? { before: before[name] } : {}),
       after,
       shown: text,
       warnings: [...named.warnings, ...warnings],

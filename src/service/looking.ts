@@ -24,7 +24,7 @@ export function lookFor(
 }
 
 /** Whatever the connector makes of the signal, the decision waits no longer. */
-function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error("it did not answer in time"));
     if (signal.aborted) return late();

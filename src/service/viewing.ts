@@ -5,7 +5,7 @@ import { Problem } from "../core/problem.ts";
 import type { Ports } from "./ports.ts";
 
 /** How long what a person looks at may be answered. */
-export const VIEW_FOR_MS = 10 * 60_000;
+const VIEW_FOR_MS = 10 * 60_000;
 
 /** What one look of one person at one operation is called. It answers once, and nobody else can use it. */
 export interface View {

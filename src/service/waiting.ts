@@ -1,13 +1,15 @@
+import { thawAction } from "../core/action.ts";
 import { challengeOf, type Slot } from "../core/approval.ts";
 import { promise } from "../core/contract-promise.ts";
 import type { OperationId } from "../core/ids.ts";
 import type { Operation } from "../core/operation.ts";
-import type { Requirement } from "../core/policy.ts";
+import type { Current, Requirement } from "../core/policy.ts";
 import { type Approval, standingApprovals } from "../core/review.ts";
 import type { Session } from "../core/session.ts";
 import type { Tool } from "../core/tool.ts";
 import { abilities, concerns, mayRefuse, type Seen, seen, statementOf } from "./asked.ts";
 import { consent } from "./consent.ts";
+import { within } from "./looking.ts";
 import type { Ports } from "./ports.ts";
 import { sessionOf } from "./standing.ts";
 import { type View, viewOf } from "./viewing.ts";
@@ -25,13 +27,15 @@ export interface Waiting {
   readonly notMine: readonly { readonly requirement: Requirement; readonly why: string }[];
   /** What this person has said, and not taken back. */
   readonly said?: Approval;
+  /** What stands there, as its provider showed it a moment ago: a help, never evidence. */
+  readonly current?: Current;
   /** Present where this person may say something. */
   readonly view?: View;
   /** Present where a passkey of this person can sign. */
   readonly passkey?: PasskeyAsked;
 }
 
-export interface PasskeyAsked {
+interface PasskeyAsked {
   readonly rpId: string;
   readonly credentials: readonly string[];
   /** What it signs: the challenge of a yes and of a no, base64url. */
@@ -82,7 +86,30 @@ export async function waiting(ports: Ports, session: Session, query: WaitingQuer
 
 /** One operation as a person looks at it, also when enough people have said yes: until it is claimed, a no ends it. */
 export async function look(ports: Ports, session: Session, id: OperationId): Promise<Waiting> {
-  return lookedAt(ports, session, await seen(ports, session, id));
+  const the = await seen(ports, session, id);
+  const [looked, current] = await Promise.all([
+    lookedAt(ports, session, the),
+    currentOf(ports, the.operation),
+  ]);
+  return current === undefined ? looked : { ...looked, current };
+}
+
+const CURRENT_WITHIN_MS = 1_000;
+
+/** Whatever a provider does not say in time is not shown; nobody waits for it to decide. */
+async function currentOf({ catalog }: Ports, operation: Operation): Promise<Current | undefined> {
+  try {
+    const offered = await catalog.pinned(operation.tenantId, operation.toolDigest);
+    const { resource, arguments: args } = thawAction(operation.action);
+    const connector = offered?.connector;
+    if (connector?.current === undefined || offered === undefined) return undefined;
+    const { tool } = offered;
+    const signal = AbortSignal.timeout(CURRENT_WITHIN_MS);
+    const question = { tenantId: operation.tenantId, resource, arguments: args, tool, signal };
+    return await within(connector.current(question), signal);
+  } catch {
+    return undefined;
+  }
 }
 
 async function lookedAt(ports: Ports, session: Session, the: Seen): Promise<Waiting> {

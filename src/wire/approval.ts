@@ -65,6 +65,7 @@ export const ApprovalAnswer = Type.Object(
     parents: Type.Array(Type.String(), { description: "What the resource belongs to." }),
     fields: Type.Array(FieldAnswer),
     expectedVersion: maybe(Type.String({ description: "It is changed at this version, or not at all." })),
+    currentVersion: maybe(Type.String({ description: "What stands there now, where that could be read." })),
     compensates: maybe(Type.String()),
     supersedes: maybe(Type.String()),
     provider: Type.String(),

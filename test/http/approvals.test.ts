@@ -206,9 +206,10 @@ describe("over HTTP", () => {
 
   test("C035: before and after stand side by side, as the provider showed it, and a version that moved is said", async () => {
     const reading: { rig?: Rig } = {};
-    const stock = postgresConnector(async ({ text, values }) => ({
-      rows: (await reading.rig?.run(text, values)) as JsonObject[],
-    }));
+    const stock = postgresConnector(async ({ text, values }) => {
+      const rows = (await reading.rig?.run(text, values)) as JsonObject[];
+      return { rows, rowCount: rows.length };
+    });
     const here = await rig({
       connectors: { stock },
       overrides: { policy: changingPolicy({ effect: "review", requirements: [asks()] }) },

@@ -13,6 +13,7 @@ import { passkeyStore } from "../../src/ledger/passkeys.ts";
 import { answer } from "../../src/service/approve.ts";
 import { beginEnrolment, enrolPasskey, listPasskeys, removePasskey } from "../../src/service/passkeys.ts";
 import { look } from "../../src/service/waiting.ts";
+import { door } from "../support/door.ts";
 import { CHROMIUM, needs } from "../support/needs.ts";
 import { asks, changingPolicy, person } from "../support/people.ts";
 import { type Shop, shop } from "../support/shop.ts";
@@ -145,6 +146,34 @@ describe("a passkey's approval", { timeout: PATIENCE_MS }, () => {
     expect(assertionFault({ ...touched, authenticatorData: data.toString("base64url") }, expected)).toBe(
       "its signature does not hold",
     );
+  });
+
+  test("is enrolled, asked for and given over HTTP, by a person in a console session", async () => {
+    const { here, bob } = await signing();
+    const there = await door(here, { identify: async () => bob });
+    const waits = await here.place("o1");
+    const begun = await there.call("POST", "/v1/passkeys/enrolment");
+    const { options, ticket } = begun.body;
+    const response = await inBrowser("startRegistration", options);
+    const made = await there.call("POST", "/v1/passkeys", { body: { ticket, response, name: "laptop" } });
+    const view = (await there.call("GET", `/v1/approvals/${waits.id}`)).body;
+    const assertion = await inBrowser("startAuthentication", {
+      rpId: view.passkey.rpId,
+      challenge: view.passkey.challenges.approve,
+      allowCredentials: view.passkey.credentials.map((id: string) => ({ id, type: "public-key" })),
+      userVerification: "required",
+    });
+
+    const done = await there.call("POST", `/v1/operations/${waits.id}/decisions`, {
+      body: { decision: "approve", digest: view.digest, nonce: view.nonce, assertion },
+    });
+    const listed = await there.call("GET", "/v1/passkeys");
+    const removed = await there.call("POST", "/v1/passkeys/remove", { body: { id: made.body.id } });
+
+    expect([made.status, done.status, done.body.state]).toEqual([201, 200, "succeeded"]);
+    expect(listed.body.passkeys).toMatchObject([{ name: "laptop", usedAt: expect.any(String) }]);
+    expect(removed.body.passkeys).toEqual([]);
+    expect(here.orders()).toBe(1);
   });
 
   test("A14: is refused for another change, another decision, another operation, and at another origin", async () => {

@@ -55,7 +55,7 @@ test("a person signs in at the issuer's page and has a session of their own; aft
   expect((await send(here.url, "GET", "/v1/me", { cookie })).status).toBe(401);
 });
 
-test("what changes something comes from a page of ours or not at all: no other origin, no missing origin, no missing header", async () => {
+test("A40: what changes something comes from a page of ours or not at all: no other origin, no missing origin, no missing header", async () => {
   const here = await development();
   const browser = visitor();
   await browser.signIn(`${here.url}/login`, "cleo");
@@ -88,7 +88,7 @@ test("what changes something comes from a page of ours or not at all: no other o
   expect((await send(here.url, "GET", "/v1/me", { cookie })).status).toBe(200);
 });
 
-test("nobody is signed in by somebody else's answer, and nobody goes on in a session that was planted", async () => {
+test("A17: nobody is signed in by somebody else's answer, and nobody goes on in a session that was planted", async () => {
   const here = await development();
   const [mallory, victim] = [visitor(), visitor()];
   const { at } = await mallory.signIn(`${here.url}/login`, "cleo", (url) =>
@@ -119,7 +119,7 @@ test.each([
   "javascript:alert(1)",
   "/login?next=/x",
   '/a"><script>',
-])("nobody is sent away from here by a link: %s", async (next) => {
+])("A17: nobody is sent away from here by a link: %s", async (next) => {
   const here = await development();
   const browser = visitor();
 

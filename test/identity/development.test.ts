@@ -5,6 +5,7 @@ import { calculateJwkThumbprint, decodeJwt, exportJWK, generateKeyPair, SignJWT 
 import { expect, test } from "vitest";
 import { developmentIssuer } from "../../src/compose.ts";
 import { type Development, development, type Granted, pkce, visitor } from "../support/development.ts";
+import { exchange } from "../support/exchange.ts";
 
 const EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
@@ -68,7 +69,7 @@ async function me(here: Development, headers: Readonly<Record<string, string>>) 
   };
 }
 
-test("a person by code flow and PKCE, an agent for them by token exchange, a service for itself: each is who they are", async () => {
+test("A04: a person by code flow and PKCE, an agent for them by token exchange, a service for itself: each is who they are", async () => {
   const here = await development();
 
   const person = await codeFlow(here, "ben");
@@ -126,7 +127,7 @@ test("a person by code flow and PKCE, an agent for them by token exchange, a ser
   expect((await me(here, { authorization: `Bearer ${person.id_token}` })).status).toBe(401);
 });
 
-test("a token that is bound to a key by DPoP is taken with a proof for this very call, and with nothing else", async () => {
+test("A06: a token that is bound to a key by DPoP is taken with a proof for this very call, and with nothing else", async () => {
   const here = await development();
   const { proof, thumbprint } = await proving();
   const bound = await codeFlow(here, "ada", await proof("POST", `${here.issuer.url}/token`));
@@ -233,4 +234,21 @@ test("its keys and secrets are readable by their owner only, and it gives a toke
   expect(await ask(here.issuer.secrets.issuer ?? "")).toBe(200);
   expect(await ask("")).toBe(401);
   expect(await ask(here.issuer.secrets["agent-1"] ?? "")).toBe(401);
+});
+
+test("A42: a page whose own name was made to point at this machine gets nothing from the development issuer", async () => {
+  const here = await development();
+  const port = Number(new URL(here.issuer.url).port);
+  const ask = (method: string, path: string, headers: Readonly<Record<string, string>>) =>
+    exchange(port, method, path, { headers });
+
+  expect(
+    (await ask("GET", "/.well-known/openid-configuration", { host: `evil.example:${port}` })).status,
+  ).toBe(421);
+  expect(
+    (await ask("POST", "/login/x", { host: new URL(here.issuer.url).host, origin: "https://evil.example" }))
+      .status,
+  ).toBe(421);
+  const good = await ask("GET", "/.well-known/openid-configuration", { host: new URL(here.issuer.url).host });
+  expect([good.status, good.body.issuer]).toEqual([200, here.issuer.url]);
 });

@@ -67,7 +67,7 @@ test.each<[Mood, string]>([
   ["elsewhere", "its metadata names no https address of its keys"],
   ["symmetric", "it publishes no public key for signatures"],
   ["nonsense", "what it publishes is not a JWK Set"],
-])("an issuer that is %s lets nobody in and says so", async (mood, why) => {
+])("A05: an issuer that is %s lets nobody in and says so", async (mood, why) => {
   const at = await testIssuer();
   const [key = newKey()] = at.keys;
   at.mood = mood;
@@ -79,7 +79,7 @@ test.each<[Mood, string]>([
 });
 
 test.each<Mood>(["redirecting", "huge", "hanging", "broken", "nonsense"])(
-  "the last good keys count while the issuer is %s, for an hour and no longer, and it is seen",
+  "A05: the last good keys count while the issuer is %s, for an hour and no longer, and it is seen",
   async (mood) => {
     const at = await testIssuer();
     const [key = newKey()] = at.keys;
@@ -103,7 +103,7 @@ test.each<Mood>(["redirecting", "huge", "hanging", "broken", "nonsense"])(
   },
 );
 
-test("a rotated key counts after the cooldown, a withdrawn one no longer than ten minutes, also for a token that was let in before", async () => {
+test("A05: a rotated key counts after the cooldown, a withdrawn one no longer than ten minutes, also for a token that was let in before", async () => {
   const at = await testIssuer();
   const [old = newKey()] = at.keys;
   const { call, later } = caller(at);
@@ -118,7 +118,7 @@ test("a rotated key counts after the cooldown, a withdrawn one no longer than te
   expect(await call(before)).toBe("unauthenticated");
 });
 
-test("however many unknown keys are named, the issuer is asked once in ten seconds", async () => {
+test("A05: however many unknown keys are named, the issuer is asked once in ten seconds", async () => {
   const at = await testIssuer();
   const [key = newKey()] = at.keys;
   const { call, later } = caller(at);
@@ -130,7 +130,7 @@ test("however many unknown keys are named, the issuer is asked once in ten secon
   expect(at.asked.filter((path) => path === "/jwks")).toHaveLength(2);
 });
 
-test("an issuer at an address that the operator did not allow is never spoken with", async () => {
+test("A23: an issuer at an address that the operator did not allow is never spoken with", async () => {
   const at = await testIssuer();
   const [key = newKey()] = at.keys;
   const { call, keys } = caller(at, { allow: false });
@@ -140,7 +140,7 @@ test("an issuer at an address that the operator did not allow is never spoken wi
   expect(at.asked).toEqual([]);
 });
 
-test("two issuers know two people by one subject: neither is the other, and neither's key speaks for the other", async () => {
+test("A07: two issuers know two people by one subject: neither is the other, and neither's key speaks for the other", async () => {
   const [acme, globex] = [await testIssuer(), await testIssuer()];
   const trusted = [acme, globex].map((at, index) => ({
     issuer: {

@@ -26,7 +26,7 @@ function host(wallOffMs: number) {
 }
 
 test.each([-600_000, 0, 600_000])(
-  "a host whose clock is off by %i ms tells the database's time",
+  "A32: a host whose clock is off by %i ms tells the database's time",
   async (offMs) => {
     const { time, later } = host(offMs);
 

@@ -95,7 +95,7 @@ function asked(
   );
 }
 
-test("the same proof is taken once, whichever of two processes is asked, also at the same moment", async () => {
+test("A06: the same proof is taken once, whichever of two processes is asked, also at the same moment", async () => {
   const here = await rig();
   const [one, other] = [await instance(here), await instance(here)];
   const { token, proof } = await holder();
@@ -109,7 +109,7 @@ test("the same proof is taken once, whichever of two processes is asked, also at
   expect(race.filter((word) => word === "let in")).toHaveLength(1);
 });
 
-test("broken: with a memory of its own in each process the same proof is taken twice", async () => {
+test("A06, broken: with a memory of its own in each process the same proof is taken twice", async () => {
   const here = await rig();
   const own = (): SpentProofs => {
     const seen = new Set<string>();
@@ -128,7 +128,7 @@ test("broken: with a memory of its own in each process the same proof is taken t
   expect([await asked(one, token, first), await asked(other, token, first)]).toEqual(["let in", "let in"]);
 });
 
-test("a bound token is worth nothing without its key, and a token that is not bound is not sent as if it were", async () => {
+test("A06: a bound token is worth nothing without its key, and a token that is not bound is not sent as if it were", async () => {
   const here = await rig();
   const one = await instance(here);
   const { token, proof } = await holder();
@@ -196,7 +196,7 @@ test("a proof of another type, with a private key inside, or that is no proof at
   expect(await asked(one, token, "x".repeat(5_000))).toBe("it is too large");
 });
 
-test("a proof's age is told by the database's clock, and what can no longer be young leaves the table", async () => {
+test("A32: a proof's age is told by the database's clock, and what can no longer be young leaves the table", async () => {
   const here = await rig();
   const clock = await movableClock(here);
   const one = await instance(here);

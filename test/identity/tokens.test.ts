@@ -112,7 +112,7 @@ test("roles come from the claim that the configuration names", async () => {
   expect((await groups(`Bearer ${await forged({ roles: ["operator"] })}`)).roles).toEqual([]);
 });
 
-test("a clock may be wrong by five seconds and no more", async () => {
+test("A32: a clock may be wrong by five seconds and no more", async () => {
   const past = { iat: NOW_S - 600, nbf: NOW_S - 600 };
   const late = await forged({ ...past, exp: NOW_S - 4 });
   const early = await forged({ nbf: NOW_S + 4, iat: NOW_S + 4 });
@@ -150,7 +150,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ["no tenant", { writ_tenant: undefined }],
   ["roles that are no list", { roles: "operator" }],
   ["a role that is no name", { roles: ["operator", { name: "x" }] }],
-])("a token with %s is refused", async (_what, claims) => {
+])("A02: a token with %s is refused", async (_what, claims) => {
   expect(await refusal(`Bearer ${await forged(claims)}`)).toMatch(/^the token is not accepted: /);
 });
 
@@ -162,7 +162,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ["an embedded key", { jwk: OTHER.publicKey }],
   ["the address of a key", { jku: "https://evil.example/keys" }],
   ["a certificate", { x5c: ["AA"] }],
-])("a token with %s in its header is refused", async (_what, header) => {
+])("A03, A04: a token with %s in its header is refused", async (_what, header) => {
   const input = `${part({ alg: "EdDSA", kid: KEY.keyId, typ: "at+jwt", ...header })}.${(await forged()).split(".")[1]}`;
   const { sign } = await import("node:crypto");
   const token = `${input}.${sign(null, Buffer.from(input), KEY.privateKey).toString("base64url")}`;
@@ -191,7 +191,7 @@ test("a token names a delegation, a service that acts for itself, and how its pe
   expect(service).toMatchObject({ itself: true, principalId: "https://issuer.example#agent-1" });
 });
 
-test("an issuer signs with the algorithms that it was given and with no other", async () => {
+test("A03: an issuer signs with the algorithms that it was given and with no other", async () => {
   const only = identity({ ...ISSUER, algorithms: ["ES256"] });
 
   await expect(only(`Bearer ${await forged()}`)).rejects.toThrow(
@@ -232,7 +232,7 @@ test("a token that was found good before is still asked for its time, and is not
   await expect(cached(`Bearer ${token}`)).rejects.toThrow('its "nbf" lies ahead');
 });
 
-test("a signature by another key, by none, or by the public key as a secret is refused", async () => {
+test("A03: a signature by another key, by none, or by the public key as a secret is refused", async () => {
   const claims = (await forged()).split(".")[1];
   const unsigned = `${part({ alg: "none", typ: "at+jwt" })}.${claims}.`;
   const input = `${part({ alg: "HS256", kid: KEY.keyId, typ: "at+jwt" })}.${claims}`;

@@ -44,12 +44,12 @@ export async function freePort(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-export async function development(): Promise<Development> {
+export async function development(options: { readonly shopUrl?: string } = {}): Promise<Development> {
   const { url: databaseUrl } = await freshDatabase();
   const home = mkdtempSync(join(tmpdir(), "writ-development-"));
   const shop = await startSimulated({ guarantees: { etag: "strong", marker: true } });
   await runScript(databaseUrl, readFileSync("examples/first-run/tables.sql", "utf8"));
-  const configuration = pointed(loadConfiguration("examples/first-run", {}), shop.url);
+  const configuration = pointed(loadConfiguration("examples/first-run", {}), options.shopUrl ?? shop.url);
   const url = `http://127.0.0.1:${await freePort()}`;
   const logged: string[] = [];
   const line = (event: string, fields: object): void => {

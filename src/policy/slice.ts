@@ -173,10 +173,11 @@ function meaning(answer: AuthorizationAnswer): Asking {
     return { kind: "error", why: `policy could not be asked: ${why.slice(0, 300)}` };
   }
   const { decision, diagnostics } = answer.response;
-  const [error] = diagnostics.errors;
+  // Cedar gives sets in any order.
+  const [error] = diagnostics.errors.toSorted((one, other) => (one.policyId < other.policyId ? -1 : 1));
   if (error !== undefined)
     return { kind: "error", why: `the rule ${error.policyId} cannot be evaluated: ${error.error.message}` };
   if (decision === "allow" && diagnostics.reason.length === 0)
     return { kind: "error", why: "policy allowed it without a rule that says so" };
-  return { kind: "answer", decision, policies: diagnostics.reason };
+  return { kind: "answer", decision, policies: diagnostics.reason.toSorted() };
 }

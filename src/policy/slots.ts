@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { preparsePolicySet, preparseSchema } from "@cedar-policy/cedar-wasm/nodejs";
 import { digestText } from "../core/digest.ts";
 import type { Schema } from "./model.ts";
@@ -12,6 +13,10 @@ export interface Preparsed {
   readonly policies: Readonly<Record<string, string>>;
   readonly schema: Schema;
 }
+
+// Node 20 (V8 11.3) ends the process with "unreachable code" when a hot call into WebAssembly that it had inlined is taken back while it
+// runs; the test of the verdict cache met it within 10,000 evaluations. The call costs thousands of times what inlining saves.
+setFlagsFromString("--no-turbo-inline-js-wasm-calls");
 
 // Cedar keeps what was parsed for as long as the thread lives and has no way to drop any of it; a name that is used again replaces.
 const SLOTS_MAX = 512;

@@ -74,7 +74,7 @@ const PAGE: Success = {
   description: "A page that goes on.",
   content: { "text/html": { schema: { type: "string" } } },
 };
-const REFUSED = [...REFUSALS.session, "not_found", "issuer_unavailable"] as const;
+const REFUSED = [...REFUSALS.public, "internal", "not_found", "issuer_unavailable"] as const;
 const LOGIN = described({
   name: "login",
   summary: "Sign in, in a browser",
@@ -89,7 +89,7 @@ const CALLBACK = described({
   summary: "Where the issuer sends the browser back",
   tag: "installation",
   answers: { 200: PAGE },
-  refusals: REFUSED,
+  refusals: [...REFUSED, "unauthenticated", "ledger_unavailable"],
 });
 const LOGOUT = described({
   name: "logout",

@@ -7,6 +7,7 @@ import { held, mute } from "../support/held.ts";
 import { type Rig, rig } from "../support/rig.ts";
 import { SETTLE_MS, shop } from "../support/shop.ts";
 import { approvalStatuses } from "./approval-statuses.ts";
+import { LOGIN, loginOf, loginStatuses } from "./login-statuses.ts";
 import { BODY, EVIDENCE, of, ROUTES, SPECIFIC } from "./routes.ts";
 
 const ORDER = { tool: "orders.place", arguments: { order: "o-1", item: "main/bolt", quantity: 1 } };
@@ -58,7 +59,7 @@ test("every route gives every common refusal that it documents", async () => {
     };
     const { responses = {} } = there.openapi.paths[path]?.[method.toLowerCase()] ?? {};
     for (const status of Object.keys(responses).map(Number)) {
-      const common = route === "POST /v1/operations" && status === 404 ? undefined : COMMON[status];
+      const common = SPECIFIC.includes(`${route} ${status}`) ? undefined : COMMON[status];
       if (common === undefined) continue;
       const answer = await common(asking);
       expect({ route, status: answer.status, code: answer.body.code }).toEqual({
@@ -88,10 +89,11 @@ test("every route that asks the ledger says so when it is away; every route surv
     },
     {
       ready: async () => ({ ready: false, checks: [{ name: "database", ok: false }] }),
+      login: loginOf(refusing),
     },
   );
   const boom = async () => Promise.reject(new Error("boom"));
-  const broken = await counted(here, { identify: boom, ready: boom });
+  const broken = await counted(here, { identify: boom, ready: boom, login: loginOf(boom) });
 
   for (const [route, usual] of Object.entries(ROUTES)) {
     const [method = "", path = ""] = route.split(" ");
@@ -261,6 +263,10 @@ test("decisions and passkeys give theirs", async () => {
   expect(await approvalStatuses(counted)).toEqual([
     202, 429, 409, 202, 202, 200, 200, 200, 409, 409, 201, 422, 200,
   ]);
+});
+
+test("signing in and out gives theirs", async () => {
+  await loginStatuses(await counted(await rig(), { login: LOGIN }));
 });
 
 test("every status that a route documents has been given", async () => {

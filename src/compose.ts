@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { catalog, type Provider } from "./catalog/catalog.ts";
+import { catalog, definitionsOf, type Provider } from "./catalog/catalog.ts";
 import { enrolTenants } from "./catalog/enrol.ts";
 import type { Configuration, ProviderConfiguration } from "./config.ts";
 import { guardedConnector } from "./connectors/http/egress.ts";
@@ -17,6 +17,7 @@ import { connect, type Database } from "./database/pool.ts";
 import { processClock } from "./host/clock.ts";
 import { processEntropy } from "./host/entropy.ts";
 import { buildApp } from "./http/app.ts";
+import { type Examined, examineIssuer } from "./identity/examine.ts";
 import { loadOrCreateKey, type SigningKey } from "./identity/keys.ts";
 import { receiptSigner } from "./identity/receipts.ts";
 import { type IssuerAt, type ResourceServer, resourceServer } from "./identity/resource-server.ts";
@@ -29,13 +30,15 @@ import { cedarEngine, policyBench } from "./policy/cedar.ts";
 import { firstPolicy } from "./policy/first.ts";
 import { mistakesIn, policyDigest } from "./policy/ruleset.ts";
 import { installationPolicy } from "./policy/short-form.ts";
+import type { Offer } from "./service/apply.ts";
 import type { Passkeys } from "./service/approval-port.ts";
 import { authorityView } from "./service/authority.ts";
 import { capacity } from "./service/capacity.ts";
+import type { Enrolment } from "./service/ledger-port.ts";
 import { lookFor } from "./service/looking.ts";
 import type { PolicyText } from "./service/policy-port.ts";
 import type { Connector, Log, Ports } from "./service/ports.ts";
-import type { ReadyAnswer } from "./wire/health.ts";
+import { readiness } from "./service/readiness.ts";
 import { startWorker, WORKER_BOUNDS, type Worker, type WorkerBounds } from "./worker.ts";
 
 export interface ComposeOptions {
@@ -49,6 +52,11 @@ export interface ComposeOptions {
   readonly issuers?: readonly IssuerAt[];
   /** Names this process in claims; by default host and process. */
   readonly worker?: string;
+  /**
+   * Whether the configuration is put in force. `applied` (the default): it is, whatever was. `followed`: only where nothing is in force yet;
+   * else this process serves when its folder is what was applied. `compared`: never.
+   */
+  readonly configurationIs?: "applied" | "followed" | "compared";
   /** What policy sees as `context.environment`. By default production. */
   readonly environment?: "development" | "production";
 }
@@ -56,6 +64,8 @@ export interface ComposeOptions {
 /** One running Writ. */
 export interface Writ {
   readonly ports: Ports;
+  /** What the configuration offers, in force or not. */
+  readonly offer: Offer;
   readonly configuration: Configuration;
   readonly database: Database;
   /** Opens the HTTP door. */
@@ -66,6 +76,15 @@ export interface Writ {
 }
 
 export { type DevelopmentIssuer, developmentIssuer } from "./identity/dev-issuer.ts";
+/** Looks at every issuer that the configuration names. */
+export function examineIssuers({ issuers }: Pick<Configuration, "issuers">): Promise<readonly Examined[]> {
+  return Promise.all(issuers.map((at) => examineIssuer(at, issuerConnector(at))));
+}
+
+function issuerConnector({ allowPrivate = false, ca }: IssuerAt) {
+  return guardedConnector({ allowPrivate }, ISSUER_CONNECT_MS, ca);
+}
+
 export { type LocalIssuer, localIssuer } from "./identity/local-issuer.ts";
 
 /** The policy of a configuration's folder, with every mistake as `file:line: the sentence that mends it`. Needs no database. */
@@ -98,16 +117,11 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   const { tools } = configuration;
   const environment = options.environment ?? "production";
   const policies = { store: postgresPolicies(database), bench: policyBench({ tools, environment, log }) };
-  const settings = Object.fromEntries(
-    [...providers].map(([name, { settingsDigest }]) => [name, settingsDigest]),
-  );
-  const rules = digestOf("writ.rules.v1", { settings, asks: configuration.approvals.role } as JsonObject);
-  const { tenantKeys, offered } = await enrolTenants(ledger, configuration.tenants, tools, () => ({
-    rules,
-    lookalikeKey: randomBytes(32),
-  }));
-  const written = installationPolicy(configuration);
-  for (const tenant of configuration.tenants) await firstPolicy({ policies, ledger, log }, tenant, written);
+  const how = options.configurationIs ?? "applied";
+  const offer = offerOf(configuration, providers, how === "applied" ? {} : { expects: "" });
+  const tenants = how === "compared" ? [] : configuration.tenants;
+  const { tenantKeys, offered } = await enrolTenants(ledger, tenants, tools, offer.enrolment);
+  for (const tenant of tenants) await firstPolicy({ policies, ledger, log }, tenant, offer.policy);
   const offers = catalog({ tools, providers, tenantKeys, ledger });
   const notifier = notifierOf(configuration, () => place.url, log);
   const ports: Ports = {
@@ -134,10 +148,27 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
     issuers: options.issuers ?? configuration.issuers,
     store: identityStore(database),
     clock: processClock,
-    connect: ({ allowPrivate = false, ca }) => guardedConnector({ allowPrivate }, ISSUER_CONNECT_MS, ca),
+    connect: issuerConnector,
     publicUrl: () => place.url,
   });
-  return running({ notifier, configuration, ports, database, ledger, keys, connectors, callers, place });
+  const parts = { notifier, configuration, ports, offer, database, ledger, keys };
+  return running({ ...parts, connectors, callers, place });
+}
+
+function offerOf(
+  configuration: Configuration,
+  providers: ReadonlyMap<string, Provider>,
+  where: Pick<Enrolment, "expects">,
+): Offer {
+  const settings = Object.fromEntries(
+    [...providers].map(([name, { settingsDigest }]) => [name, settingsDigest]),
+  );
+  const rules = digestOf("writ.rules.v1", { settings, asks: configuration.approvals.role } as JsonObject);
+  return {
+    definitions: definitionsOf(configuration.tools),
+    enrolment: () => ({ rules, settings, lookalikeKey: randomBytes(32), ...where }),
+    policy: installationPolicy(configuration),
+  };
 }
 
 function refuseBadSql({ tools, providers }: Configuration): void {
@@ -148,6 +179,7 @@ function refuseBadSql({ tools, providers }: Configuration): void {
 interface Parts {
   readonly configuration: Configuration;
   readonly ports: Ports;
+  readonly offer: Offer;
   readonly database: Database;
   readonly ledger: ClosableLedger;
   readonly keys: Keys;
@@ -173,7 +205,13 @@ function running(parts: Parts): Writ {
     ports,
     ...callers,
     jwks: { keys: [keys.receipts.publicKey] },
-    ready: async () => ready(database, callers, () => inForce(ports, configuration)),
+    ready: () =>
+      readiness({
+        ports,
+        tenants: configuration.tenants,
+        pending: () => pending(database),
+        issuers: () => troubleOf(callers),
+      }),
     settings: {
       hosts: configuration.hosts,
       origins: configuration.origins,
@@ -182,6 +220,7 @@ function running(parts: Parts): Writ {
   });
   return {
     ports,
+    offer: parts.offer,
     configuration,
     database,
     listen: async (at = configuration.listen) => {
@@ -206,47 +245,12 @@ function running(parts: Parts): Writ {
   };
 }
 
-async function ready(
-  database: Database,
-  callers: ResourceServer,
-  configured: () => Promise<boolean>,
-): Promise<ReadyAnswer> {
-  const check = (name: string, ok: boolean, says?: string) => ({
-    name,
-    ok,
-    ...(says === undefined ? {} : { says }),
+/** In words that an operator can act on. */
+function troubleOf(callers: ResourceServer): { readonly issuer: string; readonly trouble?: string }[] {
+  return callers.states().map(({ issuer, state: { kind, why } }) => {
+    const known = kind === "local" || kind === "good" || kind === "unread";
+    return known ? { issuer } : { issuer, trouble: `${kind}: ${why ?? ""}` };
   });
-  try {
-    const missing = await pending(database);
-    const migrated =
-      missing.length === 0
-        ? check("migrations", true)
-        : check("migrations", false, `missing: ${missing.join(", ")}`);
-    // An issuer that is away stops its own tokens and nothing else.
-    const issuers = callers.states().map(({ issuer, state: { kind, why } }) => {
-      const known = kind === "local" || kind === "good" || kind === "unread";
-      return check(`issuer ${issuer}`, known, known ? undefined : `${kind}: ${why ?? ""}`);
-    });
-    const current = migrated.ok && (await configured());
-    const configuration = current
-      ? check("configuration", true)
-      : check("configuration", false, "another one is in force than this process was started with");
-    const checks = [check("database", true), migrated, configuration, ...issuers];
-    return { ready: current, checks };
-  } catch {
-    return { ready: false, checks: [check("database", false, "the ledger's database does not answer")] };
-  }
-}
-
-/** Is what this process was started with still what its tenants are offered? A later deployment may have changed it. */
-async function inForce({ authority }: Ports, { tenants: [tenant] }: Configuration): Promise<boolean> {
-  try {
-    if (tenant !== undefined) await authority.refresh(tenant);
-    return authority.outdated().length === 0;
-  } catch (error) {
-    if (error instanceof Problem && error.code === "not_ready") return false;
-    throw error;
-  }
 }
 
 function providerOf(settings: ProviderConfiguration, database: Pick<Database, "read">): Provider {

@@ -3,6 +3,7 @@ import { type Check, fail, ok, warn } from "./check.ts";
 import type { Context } from "./context.ts";
 import { databaseChecks } from "./doctor-database.ts";
 import { fileChecks } from "./doctor-files.ts";
+import { issuerChecks } from "./doctor-issuers.ts";
 import { providerChecks } from "./doctor-providers.ts";
 import { devConfiguration, usesExample } from "./example.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
@@ -45,6 +46,7 @@ async function examined(context: Context): Promise<readonly Check[]> {
     ...toolChecks(configuration),
     ...(await databaseChecks(context, configuration)),
     ...fileChecks(context.folder),
+    ...(await issuerChecks(configuration)),
     ...(await providerChecks(configuration)),
   ];
 }

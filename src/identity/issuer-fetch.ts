@@ -36,10 +36,9 @@ export function issuerFetch(
         ...(body === undefined ? {} : { body }),
       });
       const bytes = await bounded(reply.body, answerMaxBytes, stop);
-      const type = reply.headers["content-type"];
       return new Response(reply.statusCode === 204 || reply.statusCode === 304 ? null : bytes, {
         status: reply.statusCode < 200 ? 502 : reply.statusCode,
-        headers: typeof type === "string" ? { "content-type": type } : {},
+        headers: textsOf(reply.headers, ["content-type", "date"]),
       });
     } catch (error) {
       throw stop.signal.aborted ? stop.signal.reason : error;
@@ -48,6 +47,18 @@ export function issuerFetch(
     }
   };
   return Object.assign(fetch, { close: () => dispatcher.destroy() });
+}
+
+function textsOf(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  names: readonly string[],
+): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headers[name];
+      return typeof value === "string" ? [[name, value]] : [];
+    }),
+  );
 }
 
 async function bounded(

@@ -71,7 +71,7 @@ export function remoteKeys({ issuer, fetch, monotonicMs, bounds = KEY_BOUNDS }: 
     triedAt = monotonicMs();
     const began = triedAt;
     try {
-      const keys = await published(issuer, fetch);
+      const keys = await publishedKeys(issuer, fetch);
       const digest = createHash("sha256").update(JSON.stringify(keys)).digest("base64url");
       const generation = (known?.generation ?? 0) + (known?.digest === digest ? 0 : 1);
       const resolve = createLocalJWKSet({ keys: [...keys] });
@@ -132,7 +132,8 @@ export function remoteKeys({ issuer, fetch, monotonicMs, bounds = KEY_BOUNDS }: 
   };
 }
 
-async function published(issuer: string, fetch: IssuerFetch): Promise<readonly JWK[]> {
+/** The keys that an issuer publishes for checking its signatures. Rejects with an Error that says why there are none. */
+export async function publishedKeys(issuer: string, fetch: IssuerFetch): Promise<readonly JWK[]> {
   const { jwks_uri: address } = await discovered(issuer, fetch);
   if (typeof address !== "string" || !isSafeAddress(address, issuer))
     throw new Error("its metadata names no https address of its keys");

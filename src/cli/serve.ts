@@ -41,8 +41,11 @@ async function running(
     await refuseUnmigrated(database.url);
     const log = jsonLog("info");
     const home = join(context.folder, ".writ");
+    if (configuration.issuers.length === 0)
+      log.warn("no issuer", { says: "the configuration names no issuer: nobody can come in" });
     const writ = await opened.opened(
-      compose({ configuration, databaseUrl: database.url, home, log }),
+      // A folder that was not applied serves nobody: what is in force is changed by `writ apply`, not by a restart.
+      compose({ configuration, databaseUrl: database.url, home, log, configurationIs: "followed" }),
       (each) => each.close(CLOSE_WITHIN_MS),
     );
     await begin(writ);

@@ -4,6 +4,7 @@ import { EXCHANGE, EXCHANGE_PARAMETERS, exchanged } from "./dev-exchange.ts";
 import { LOGIN_PAGE_HEADERS, loginPage } from "./dev-page.ts";
 import { DEVELOPMENT_CLIENTS, type DevelopmentClient, type DevelopmentPerson } from "./dev-people.ts";
 import type { DevelopmentSecrets } from "./dev-secrets.ts";
+import { shelf } from "./dev-shelf.ts";
 import type { LocalIssuer } from "./local-issuer.ts";
 import { TENANT_CLAIM } from "./mint.ts";
 
@@ -86,6 +87,7 @@ function settingsOf(parts: ProviderParts, InvalidTarget: InvalidTarget): Configu
     [TENANT_CLAIM]: tenant,
   });
   return {
+    adapter: shelf(),
     clients: DEVELOPMENT_CLIENTS.map((client) => registered(client, parts)),
     // The library's type wants every member of every kind of key.
     jwks: { keys: [key] } as NonNullable<Configuration["jwks"]>,

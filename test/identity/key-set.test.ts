@@ -79,7 +79,7 @@ test.each<[Mood, string]>([
 });
 
 test.each<Mood>(["redirecting", "huge", "hanging", "broken", "nonsense"])(
-  "A05: the last good keys count while the issuer is %s, for an hour and no longer, and it is seen",
+  "A05, C134: the last good keys count while the issuer is %s, for an hour and no longer, and it is seen",
   async (mood) => {
     const at = await testIssuer();
     const [key = newKey()] = at.keys;

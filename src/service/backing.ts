@@ -1,9 +1,10 @@
 import { chainOpinions, type DelegatedRequest, type Delegation, holds } from "../core/delegation.ts";
-import type { Instant } from "../core/ids.ts";
+import type { Instant, TenantId } from "../core/ids.ts";
 import type { Opinion } from "../core/policy.ts";
 import { Problem } from "../core/problem.ts";
 import { type Revocation, revocationOpinions } from "../core/revocation.ts";
 import type { Session } from "../core/session.ts";
+import type { Backing, Claimant } from "./delegation-port.ts";
 import type { Authority } from "./ledger-port.ts";
 import type { Ports } from "./ports.ts";
 
@@ -17,13 +18,23 @@ interface Behind {
 }
 
 async function behind({ authority }: Asking, session: Session, now: Authority): Promise<Behind> {
-  const { tenantId, principalId, clientId } = session;
-  const delegationId = session.delegationId ?? session.delegation.at(-1)?.id;
-  const claimant = { principalId, clientId, ...(delegationId === undefined ? {} : { delegationId }) };
-  const { links, revocations, clock } = await authority.backing(tenantId, claimant, now);
-  // What belongs to somebody else is answered as what is not there.
-  const own = delegationId === undefined || (links !== undefined && holds(session, links));
-  return { links: own ? links : undefined, revocations, clock };
+  return ownPart(session, await authority.backing(session.tenantId, claimantOf(session), now));
+}
+
+/** What belongs to somebody else is answered as what is not there, and nothing of what stands against them is told. */
+function ownPart(session: Session, { links, revocations, clock }: Backing): Behind {
+  const { principalId, clientId } = session;
+  const named = claimantOf(session).delegationId !== undefined;
+  if (!named || (links !== undefined && holds(session, links))) return { links, revocations, clock };
+  const own = revocations.filter(
+    ({ scope, name }) => name === (scope === "principal" ? principalId : clientId),
+  );
+  return { links: undefined, revocations: own, clock };
+}
+
+function claimantOf({ principalId, clientId, delegationId, delegation }: Session): Claimant {
+  const id = delegationId ?? delegation.at(-1)?.id;
+  return { principalId, clientId, ...(id === undefined ? {} : { delegationId: id }) };
 }
 
 /** The session with its chain as the ledger has it. One that names what gives it nothing has no chain, and `voices` denies it. */
@@ -67,12 +78,17 @@ export async function linksOf(
 }
 
 /**
- * Throws `revoked` when the person or the client of this session may not act any more, read now: a token lives on after whoever revoked
- * its holder. Asked by every verb that changes authority or speaks for a person.
+ * Throws `revoked` when the person or the client of this session may not act any more: a token lives on after whoever revoked its holder.
+ * Read from the ledger now, by every verb that changes authority or speaks for a person.
  */
-export async function requireUnrevoked(ports: Asking, session: Session): Promise<void> {
-  const now = await ports.authority.refresh(session.tenantId);
-  const [standing] = (await behind(ports, session, now)).revocations;
+export async function requireUnrevoked({ ledger }: Pick<Ports, "ledger">, session: Session): Promise<void> {
+  const read = await ledger.delegations.backing(session.tenantId, claimantOf(session));
+  const [standing] = ownPart(session, read).revocations;
   if (standing !== undefined)
     throw new Problem("revoked", `the ${standing.scope} of this session was revoked: ${standing.reason}`);
+}
+
+/** After a change of authority: what this process holds of it is read again. Whether that succeeds says nothing about the change. */
+export async function lookAgain({ authority }: Asking, tenantId: TenantId): Promise<void> {
+  await authority.refresh(tenantId).catch(() => undefined);
 }

@@ -1,7 +1,7 @@
 import type { Halt } from "../core/halt.ts";
 import { Problem } from "../core/problem.ts";
 import type { Session } from "../core/session.ts";
-import { requireUnrevoked } from "./backing.ts";
+import { lookAgain, requireUnrevoked } from "./backing.ts";
 import { requireRole } from "./inspect.ts";
 import type { Authority } from "./ledger-port.ts";
 import type { Ports } from "./ports.ts";
@@ -31,7 +31,7 @@ export async function halt(
     reason: order.reason,
     actor: session.principalId,
   });
-  await ports.authority.refresh(session.tenantId);
+  await lookAgain(ports, session.tenantId);
   return made;
 }
 
@@ -43,11 +43,11 @@ export async function lift(
   requireRole(session, "operator");
   await requireUnrevoked(ports, session);
   const lifted = await ports.ledger.lift(session.tenantId, haltId, session.principalId);
-  await ports.authority.refresh(session.tenantId);
+  await lookAgain(ports, session.tenantId);
   if (!lifted) throw new Problem("not_found", "no such halt stands");
 }
 
-export async function standing(ports: Pick<Ports, "authority">, session: Session): Promise<Authority> {
+export async function standing(ports: Pick<Ports, "ledger">, session: Session): Promise<Authority> {
   requireRole(session, "operator", "auditor", "resolver");
-  return ports.authority.refresh(session.tenantId);
+  return ports.ledger.authority(session.tenantId);
 }

@@ -7,7 +7,7 @@ import { digestOfVersion, type Policies, type PolicyText, type PolicyVersion } f
 import type { Ports } from "./ports.ts";
 
 /** All that managing policy asks for. */
-export type PolicyPorts = Pick<Ports, "policies" | "authority">;
+export type PolicyPorts = Pick<Ports, "policies" | "authority" | "ledger">;
 
 /** What stands, and every activation that led there, newest first. */
 export interface Standing {

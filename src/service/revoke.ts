@@ -3,7 +3,7 @@ import { Problem } from "../core/problem.ts";
 import type { Revocation } from "../core/revocation.ts";
 import type { Session } from "../core/session.ts";
 import { storable } from "../core/storable.ts";
-import { requireUnrevoked } from "./backing.ts";
+import { lookAgain, requireUnrevoked } from "./backing.ts";
 import { requireRole, seesAll } from "./inspect.ts";
 import type { Ports } from "./ports.ts";
 
@@ -37,7 +37,7 @@ export async function revokeDelegation(
     by: session.principalId,
     reason: storable(reason),
   });
-  await ports.authority.refresh(session.tenantId);
+  await lookAgain(ports, session.tenantId);
   return ended ?? record;
 }
 
@@ -82,7 +82,7 @@ export async function revoke(
     reason: storable(order.reason),
     actor: session.principalId,
   });
-  await ports.authority.refresh(session.tenantId);
+  await lookAgain(ports, session.tenantId);
   return made;
 }
 
@@ -95,7 +95,7 @@ export async function restore(
   requireRole(session, "operator");
   await requireUnrevoked(ports, session);
   const lifted = await ports.ledger.delegations.restore(session.tenantId, id, session.principalId);
-  await ports.authority.refresh(session.tenantId);
+  await lookAgain(ports, session.tenantId);
   if (!lifted) throw new Problem("not_found", "no such revocation stands");
 }
 

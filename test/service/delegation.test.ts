@@ -4,7 +4,7 @@ import { tenantId } from "../../src/core/ids.ts";
 import { executeLater } from "../../src/service/cancel.ts";
 import type { Delegations } from "../../src/service/delegation-port.ts";
 import { history } from "../../src/service/inspect.ts";
-import { revokeDelegation } from "../../src/service/revoke.ts";
+import { revoke, revokeDelegation } from "../../src/service/revoke.ts";
 import { chained, linked, under } from "../support/delegated.ts";
 import { instance } from "../support/instance.ts";
 import { type Rig, rig } from "../support/rig.ts";
@@ -123,6 +123,9 @@ describe("A08, A19: a delegation that is not the caller's", () => {
     const here = await shop();
     const [root, middle, last] = await chained(here);
     const sibling = await linked(here, "agent-9", root);
+    // What stands against whoever holds it is theirs to know, too.
+    const stolen = await linked(here, "agent-8", root);
+    await revoke(here.ports, operator(here), { scope: "client", name: "agent-8", reason: "stolen" });
     const globex = { session: here.as({ tenantId: tenantId("globex") }), ledger: here.ledger };
     const foreign = await linked(globex, "agent-3");
     const bobs = await linked(here, "agent-3", undefined, { principalId: "test#bob", delegator: "test#bob" });
@@ -134,6 +137,7 @@ describe("A08, A19: a delegation that is not the caller's", () => {
       root.id,
       middle.id,
       sibling.id,
+      stolen.id,
       bobs.id,
       service.id,
       "x",

@@ -4,6 +4,7 @@ import { proposal } from "../../src/core/proposal.ts";
 import type { Tool } from "../../src/core/tool.ts";
 import { authorityView } from "../../src/service/authority.ts";
 import { executeLater } from "../../src/service/cancel.ts";
+import { halt, lift } from "../../src/service/halt.ts";
 import type { Ports } from "../../src/service/ports.ts";
 import { propose } from "../../src/service/propose.ts";
 import { startWorker, WORKER_BOUNDS } from "../../src/worker.ts";
@@ -49,12 +50,18 @@ test("a process of an older configuration decides nothing and claims nothing, un
   const claiming = await refusal(executeLater(old, here.session, waiting.id));
   const stored = await rowsOf(here, "operations");
   const outdated = old.authority.outdated();
+  // Stopping needs no configuration.
+  const ops = here.as({ principalId: "test#ops", clientId: "console", roles: ["operator"] });
+  const made = await halt(old, ops, { scope: "tenant", reason: "an incident" });
+  const halted = await refusal(ordering(later, here, "o1"));
+  await lift(old, ops, made.id);
   const executed = await executeLater(later, here.session, waiting.id);
   await deploy([TOOL]);
   const again = await ordering(old, here, "o2");
 
   expect([proposing.code, claiming.code]).toEqual(["not_ready", "not_ready"]);
   expect(stored).toBe(2);
+  expect(halted.code).toBe("halted");
   expect(outdated).toEqual([here.session.tenantId]);
   expect(executed.operation).toMatchObject({ state: "rejected", reason: "superseded" });
   expect((await again.done)?.state).toBe("succeeded");

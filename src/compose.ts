@@ -5,6 +5,7 @@ import { catalog, definitionsOf, type Provider } from "./catalog/catalog.ts";
 import { enrolTenants } from "./catalog/enrol.ts";
 import type { Configuration, ProviderConfiguration } from "./config.ts";
 import { guardedConnector } from "./connectors/http/egress.ts";
+import { jsonAsker } from "./connectors/http/question.ts";
 import { type ClosableNotifier, webhookNotifier } from "./connectors/http/webhook.ts";
 import { httpConnector, settingsDigestValue } from "./connectors/http.ts";
 import { lintSql, postgresConnector } from "./connectors/postgres.ts";
@@ -26,6 +27,7 @@ import { identityStore } from "./ledger/identity-store.ts";
 import { type ClosableLedger, postgresLedger } from "./ledger/ledger.ts";
 import { passkeyStore } from "./ledger/passkeys.ts";
 import { postgresPolicies } from "./ledger/policies.ts";
+import { withDecisionPoint } from "./policy/authzen.ts";
 import { cedarEngine, policyBench } from "./policy/cedar.ts";
 import { firstPolicy } from "./policy/first.ts";
 import { mistakesIn, policyDigest } from "./policy/ruleset.ts";
@@ -114,7 +116,7 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   const providers = new Map(
     Object.entries(configuration.providers).map(([name, settings]) => [name, providerOf(settings, database)]),
   );
-  const { tools } = configuration;
+  const { tools, pdp } = configuration;
   const environment = options.environment ?? "production";
   const policies = { store: postgresPolicies(database), bench: policyBench({ tools, environment, log }) };
   const how = options.configurationIs ?? "applied";
@@ -122,12 +124,15 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   const tenants = how === "compared" ? [] : configuration.tenants;
   const { tenantKeys, offered } = await enrolTenants(ledger, tenants, tools, offer.enrolment);
   for (const tenant of tenants) await firstPolicy({ policies, ledger, log }, tenant, offer.policy);
+  const asker = pdp === undefined ? undefined : jsonAsker(pdp);
   const offers = catalog({ tools, providers, tenantKeys, ledger });
+  const look = lookFor(offers, policies.store);
+  const own = cedarEngine({ ...policies, tools, environment, log, look });
   const notifier = notifierOf(configuration, () => place.url, log);
   const ports: Ports = {
     ledger,
     catalog: offers,
-    policy: cedarEngine({ ...policies, tools, environment, log, look: lookFor(offers, policies.store) }),
+    policy: asker === undefined ? own : withDecisionPoint(own, { ...pdp, ...asker, log }),
     policies,
     authority: authorityView(ledger, offered),
     approvals: {
@@ -142,7 +147,7 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
     capacity: capacity(),
     worker: options.worker ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
   };
-  const connectors = [...providers.values()].map(({ connector }) => connector);
+  const connectors = [...[...providers.values()].map(({ connector }) => connector), asker ?? {}];
   const place: Place = { url: configuration.publicUrl ?? addressOf(configuration.listen) };
   const callers = resourceServer({
     issuers: options.issuers ?? configuration.issuers,
@@ -163,7 +168,11 @@ function offerOf(
   const settings = Object.fromEntries(
     [...providers].map(([name, { settingsDigest }]) => [name, settingsDigest]),
   );
-  const rules = digestOf("writ.rules.v1", { settings, asks: configuration.approvals.role } as JsonObject);
+  const rules = digestOf("writ.rules.v1", {
+    settings,
+    asks: configuration.approvals.role,
+    pdp: configuration.pdp ?? null,
+  } as JsonObject);
   return {
     definitions: definitionsOf(configuration.tools),
     enrolment: () => ({ rules, settings, lookalikeKey: randomBytes(32), ...where }),
@@ -183,7 +192,7 @@ interface Parts {
   readonly database: Database;
   readonly ledger: ClosableLedger;
   readonly keys: Keys;
-  readonly connectors: readonly Connector[];
+  readonly connectors: readonly Pick<Connector, "close">[];
   readonly callers: ResourceServer;
   readonly notifier: ClosableNotifier | undefined;
   readonly place: Place;

@@ -1,5 +1,6 @@
 import { APPROVALS } from "./approval-settings.ts";
 import { ISSUERS } from "./issuer-settings.ts";
+import { PDP } from "./pdp-settings.ts";
 import type { Setting } from "./settings.ts";
 
 /** Every setting of `writ.yaml`, by path. `*` is a name that the operator chooses, `[]` an item of a list. */
@@ -50,10 +51,12 @@ export const INSTALLATION = {
   },
   ...ISSUERS,
   ...APPROVALS,
+  ...PDP,
   roles: {
     takes: "lists by name",
     default: null,
-    sentence: "Which tools each role may propose. What no role names is denied.",
+    sentence:
+      "Which tools each role may propose: the short form of a policy. What no role and no rule of `policies/*.cedar` permits is denied. Both are a tenant's first policy; later changes take effect by `writ policy activate`.",
   },
   "roles.*": {
     takes: "a list of tools",

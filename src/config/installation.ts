@@ -5,6 +5,7 @@ import { INSTALLATION } from "./installation-settings.ts";
 import { type IssuerSettings, issuersOf } from "./issuer.ts";
 import { namedOf, numberOf, orDefault, settingsOf } from "./member.ts";
 import { overridden } from "./override.ts";
+import { type PdpConfiguration, pdpOf } from "./pdp.ts";
 import { type ProviderConfiguration, providerOf } from "./provider.ts";
 import { type Surroundings, secretOf } from "./secret.ts";
 
@@ -23,6 +24,8 @@ export interface Installation {
   readonly roles: Readonly<Record<string, readonly string[]>>;
   readonly providers: Readonly<Record<string, ProviderConfiguration>>;
   readonly approvals: ApprovalConfiguration;
+  /** A decision point that is asked beside our own policy. */
+  readonly pdp?: PdpConfiguration;
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,62}$/;
@@ -57,6 +60,7 @@ export function installationOf(written: Written, around: Surroundings): Installa
       BODY_MOST,
     ),
     approvals: approvalsOf(file.approvals, publicUrl === undefined ? undefined : baseOf(publicUrl)),
+    ...(file.pdp === undefined ? {} : { pdp: pdpOf(file.pdp, around) }),
     ...issuersOf(issuers, tenants, around),
     roles: Object.fromEntries(
       roles === undefined

@@ -1,7 +1,12 @@
 import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { test as plain, type TestAPI } from "vitest";
 
 export const CHROMIUM = process.env.WRIT_TEST_CHROMIUM ?? "/usr/bin/chromium";
+
+export const CERBOS = fileURLToPath(
+  new URL("../peers/node_modules/@cerbos/cerbos-linux-x64/cerbos-linux-x64", import.meta.url),
+);
 
 /** What a test may need that not every machine has. `npm test` without it skips in the open; CI has it all. */
 const NEEDS = {
@@ -12,6 +17,10 @@ const NEEDS = {
   chromium: {
     has: () => existsSync(CHROMIUM),
     how: "install Chromium, or set WRIT_TEST_CHROMIUM to its path",
+  },
+  cerbos: {
+    has: () => existsSync(CERBOS),
+    how: "npm ci --prefix test/peers --ignore-scripts (Linux on x64)",
   },
 };
 

@@ -35,7 +35,7 @@ const ADMITTED = `admitted as materialized (
         when twin.id is not null and twin.principal_id = i.principal_id then 'joined'
         when twin.id is not null then 'equal_effect_in_doubt'
         when i.draws > (select count(*) from reservations r where r.tenant_id = i.tenant_id and r.operation_id = i.id) then 'limit_reached'
-        when i.asking_max <= (
+        when i.asking_max is not null and i.asking_max <= (
           select count(*) from operations o where o.tenant_id = i.tenant_id and o.client_id = i.asker and o.state = 'proposed'
             and o.expires_at > clock.at and o.id is distinct from i.supersedes) then 'too_many_waiting'
         else 'open'

@@ -52,7 +52,14 @@ async function without(
     { ...the, operation: { ...operation, review: after } },
     review.requirements,
   );
-  if (operation.state === "proposed" || left.complete) return [taken];
+  if (operation.state === "proposed") return [taken];
+  const { authorization } = operation;
+  // Enough are left of those who were asked then. Whether they are enough now, the claim asks: epoch 0 is no tenant's.
+  if (left.complete && authorization !== undefined)
+    return [
+      taken,
+      { happening: { type: "authorized", authorization: { ...authorization, epoch: 0 } }, actor },
+    ];
   // The deadline is the one that it had: taking a yes back gives nobody more time.
   const until = review.until ?? operation.createdAt + reviewForMs;
   return [taken, { happening: { type: "reopened", review: { ...after, until } }, actor }];

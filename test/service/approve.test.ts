@@ -291,3 +291,24 @@ describe("taking a yes back", () => {
     expect(here.orders()).toBe(1);
   });
 });
+
+test("a yes taken back from what others carry as well is asked about again at the claim", async () => {
+  const { here } = await asked();
+  const waits = await here.place("o1", { execute: "later" });
+  const [bob, carol] = [person(here, "bob"), person(here, "carol")];
+  await says(here.ports, bob, waits);
+  const permitted = await here.again(waits);
+  const review = { ...permitted.review, approvals: [...(permitted.review?.approvals ?? [])] };
+  const more = { ...review.approvals[0], person: carol.principalId, nonce: "another" };
+  const kept = JSON.stringify({ ...review, approvals: [...review.approvals, more] });
+  await here.run("update operations set review = $1::jsonb where id = $2", [kept, waits.id.slice(3)]);
+
+  const left = await withdraw(here.ports, bob, waits.id);
+  const executed = await executeLater(here.ports, here.session, waits.id);
+  const settled = (await executed.done) ?? executed.operation;
+
+  expect(left).toMatchObject({ state: "authorized", authorization: { epoch: 0 } });
+  expect(settled).toMatchObject({ state: "succeeded" });
+  expect(settled.authorization?.approvals).toMatchObject([{ person: "test#carol" }]);
+  expect(here.orders()).toBe(1);
+});

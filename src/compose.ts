@@ -112,7 +112,7 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
     onNotice: (notice) => log.warn("database", { ...notice }),
   });
   const ledger = postgresLedger(database);
-  const keys = keysOf(options.home);
+  const receipts = loadOrCreateKey(join(options.home, "keys"), "receipts");
   const providers = new Map(
     Object.entries(configuration.providers).map(([name, settings]) => [name, providerOf(settings, database)]),
   );
@@ -142,7 +142,7 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
     },
     clock: processClock,
     entropy: processEntropy,
-    signer: receiptSigner(keys.receipts),
+    signer: receiptSigner(receipts),
     log,
     capacity: capacity(),
     worker: options.worker ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
@@ -156,7 +156,7 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
     connect: issuerConnector,
     publicUrl: () => place.url,
   });
-  const parts = { notifier, configuration, ports, offer, database, ledger, keys };
+  const parts = { notifier, configuration, ports, offer, database, ledger, receipts };
   return running({ ...parts, connectors, callers, place });
 }
 
@@ -191,7 +191,7 @@ interface Parts {
   readonly offer: Offer;
   readonly database: Database;
   readonly ledger: ClosableLedger;
-  readonly keys: Keys;
+  readonly receipts: SigningKey;
   readonly connectors: readonly Pick<Connector, "close">[];
   readonly callers: ResourceServer;
   readonly notifier: ClosableNotifier | undefined;
@@ -208,12 +208,12 @@ function addressOf({ host, port }: Configuration["listen"]): string {
 }
 
 function running(parts: Parts): Writ {
-  const { configuration, ports, database, ledger, keys, connectors, callers, place } = parts;
+  const { configuration, ports, database, ledger, receipts, connectors, callers, place } = parts;
   const workers: Worker[] = [];
   const app = buildApp({
     ports,
     ...callers,
-    jwks: { keys: [keys.receipts.publicKey] },
+    jwks: { keys: [receipts.publicKey] },
     ready: () =>
       readiness({
         ports,
@@ -295,12 +295,4 @@ function passkeysOf(
   const { salt } = processEntropy;
   const store = passkeyStore(database);
   return webauthn({ ...approvals.passkeys, store, tenantKey, salt, clock: () => processClock.wallMs() });
-}
-
-interface Keys {
-  readonly receipts: SigningKey;
-}
-
-function keysOf(home: string): Keys {
-  return { receipts: loadOrCreateKey(join(home, "keys"), "receipts") };
 }

@@ -8,7 +8,7 @@ export interface Cookies {
 }
 
 /** `session`: a person's browser. `login`: between begin and end of a login. */
-export type CookieName = "session" | "login";
+type CookieName = "session" | "login";
 
 const VALUE = /^[A-Za-z0-9._~-]{1,4000}$/;
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Configuration, KoaContextWithOIDC } from "oidc-provider";
+import type { Configuration, errors as Errors, KoaContextWithOIDC } from "oidc-provider";
 import { EXCHANGE, EXCHANGE_PARAMETERS, exchanged } from "./dev-exchange.ts";
 import { LOGIN_PAGE_HEADERS, loginPage } from "./dev-page.ts";
 import { DEVELOPMENT_CLIENTS, type DevelopmentClient, type DevelopmentPerson } from "./dev-people.ts";
@@ -71,7 +71,7 @@ async function chosenIn(request: IncomingMessage): Promise<string | null> {
   return new URLSearchParams(text).get("person");
 }
 
-type InvalidTarget = typeof import("oidc-provider").errors.InvalidTarget;
+type InvalidTarget = typeof Errors.InvalidTarget;
 
 function settingsOf(parts: ProviderParts, InvalidTarget: InvalidTarget): Configuration {
   const { own, people, tenant } = parts;

@@ -6,7 +6,7 @@ export interface IssuerFetch {
   close(): Promise<void>;
 }
 
-export interface IssuerRequest {
+interface IssuerRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -26,4 +26,4 @@ export interface Issuer {
 
 /** Asymmetric, all of them: whoever can check a token must not be able to make one. */
 export const ALGORITHMS = ["EdDSA", "Ed25519", "ES256", "ES384", "ES512", "PS256", "RS256"] as const;
-export type Algorithm = (typeof ALGORITHMS)[number];
+type Algorithm = (typeof ALGORITHMS)[number];

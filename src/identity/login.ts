@@ -1,3 +1,4 @@
+import type * as OpenidClient from "openid-client";
 import type { Configuration } from "openid-client";
 import { parseJson } from "../core/json.ts";
 import { Problem } from "../core/problem.ts";
@@ -34,7 +35,7 @@ interface Begun {
   readonly maxAgeS?: number;
 }
 
-type Library = typeof import("openid-client");
+type Library = typeof OpenidClient;
 
 const BEGUN_FOR_MS = 600_000;
 export const CALLBACK_PATH = "/login/callback";

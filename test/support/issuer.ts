@@ -17,7 +17,8 @@ export type Mood =
   | "renamed"
   | "elsewhere"
   | "symmetric"
-  | "nonsense";
+  | "nonsense"
+  | "late";
 
 /** An issuer somewhere on the network, as far as a resource server can tell. */
 export interface TestIssuer {
@@ -78,6 +79,7 @@ export function fetchFor(allowPrivate: boolean | readonly string[], answerWithin
 function answer({ url, mood, keys }: TestIssuer, path: string, response: ServerResponse): unknown {
   const json = (value: object): void => {
     response.setHeader("content-type", "application/json");
+    if (mood === "late") response.setHeader("date", new Date(Date.now() - 60_000).toUTCString());
     response.end(JSON.stringify(value));
   };
   if (path === "/.well-known/oauth-authorization-server") {

@@ -16,6 +16,10 @@ const { values: asked } = parseArgs({
 const ms = Number(asked.ms);
 const TOOLS = Array.from({ length: 10 }, (_, index) => tool(`inventory.t${index}`));
 
+let asking = 0;
+/** An argument that was never asked about. */
+const fresh = () => ++asking;
+
 await warmedUp();
 const rows = [];
 for (const count of asked.policies.split(",").map(Number))
@@ -25,7 +29,7 @@ for (const count of asked.policies.split(",").map(Number))
     await engine.opinions(question(version, 1, 0));
     const loadedMs = performance.now() - started;
     for (const links of asked.links.split(",").map(Number)) {
-      const miss = await measured(engine, version, links, (n) => n + 1);
+      const miss = await measured(engine, version, links, fresh);
       const hit = await measured(engine, version, links, () => -1);
       rows.push({
         rules: count,
@@ -70,17 +74,17 @@ function percent(text, of) {
 /** WebAssembly gets faster in its first seconds, which are nobody's decision. */
 async function warmedUp() {
   const { engine, version } = standing(10, true);
-  for (let n = 0; n < 1_500; n++) await engine.opinions(question(version, 1, n));
+  for (let n = 0; n < 1_500; n++) await engine.opinions(question(version, 1, fresh()));
 }
 
 async function measured(engine, version, links, argument) {
   // What the first calls compile is not what a decision costs.
-  for (let n = 0; n < 20; n++) await engine.opinions(question(version, links, argument(n)));
+  for (let n = 0; n < 20; n++) await engine.opinions(question(version, links, argument()));
   const from = process.cpuUsage();
   const until = performance.now() + ms;
   let n = 0;
   while (performance.now() < until) {
-    const [opinion] = await engine.opinions(question(version, links, argument(n + 20)));
+    const [opinion] = await engine.opinions(question(version, links, argument()));
     if (opinion.effect !== "allow") throw new Error(`it was not allowed: ${opinion.why}`);
     n += 1;
   }

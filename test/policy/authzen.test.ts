@@ -120,6 +120,10 @@ const FAULTS: readonly (readonly [string, Handler])[] = [
   ["a text for a decision", answers({ decision: "true" })],
   ["a number for a decision", answers({ decision: 1 })],
   ["no decision", answers({})],
+  ["null", answers(null)],
+  ["a typo", answers({ decison: true, alow: true })],
+  ["a nested decision", answers({ decision: { decision: true } })],
+  ["a word", answers({ decision: "ALLOW" })],
   ["a list", answers([{ decision: true }])],
   ["a context that is none", answers({ decision: true, context: "x" })],
   ["a duty that is not known", answers({ decision: true, context: { obligations: [{ type: "step-up" }] } })],
@@ -129,7 +133,7 @@ const FAULTS: readonly (readonly [string, Handler])[] = [
   ["silence", () => undefined],
 ];
 
-test.each(FAULTS)("%s is a no", async (_name, handler) => {
+test.each(FAULTS)("C127: %s is a no", async (_name, handler) => {
   const { asker } = await point(handler);
 
   expect(await decided(asker, {}, 400)).toMatchObject({ effect: "deny", policies: ["pdp"] });

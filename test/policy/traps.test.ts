@@ -8,7 +8,7 @@ forbid(principal is Writ::User, action == Writ::Action::"inventory.set_available
 const REVIEWED = `@id("review.large") @approval("manager") @quorum("2") @within("PT5M") @reason("More than 50 needs a manager")
 forbid(principal is Writ::User, action == Writ::Action::"inventory.set_available", resource) when { context.input.available > 50 };`;
 
-test("what a rule permits is allowed by name, to the user and to the client", async () => {
+test("C132: what a rule permits is allowed by name, and a rule on an argument sees the argument", async () => {
   const { ask } = cedar(policy(PERMITS, LARGE));
 
   expect(await ask(stock(18))).toMatchObject({ effect: "allow", policies: ["people", "clients"] });
@@ -20,7 +20,7 @@ test("what a rule permits is allowed by name, to the user and to the client", as
   expect(await ask(stock(18), { session: { roles: [] } })).toMatchObject({ effect: "deny" });
 });
 
-test("attack 22: a value that Cedar would read as something else is never let through", async () => {
+test("A22: a value that Cedar would read as something else is never let through", async () => {
   const { ask } = cedar(policy(PERMITS, LARGE));
   const hostile: readonly unknown[] = [
     { __extn: { fn: "unknown", arg: "x" } },
@@ -51,7 +51,7 @@ test("attack 22: a value that Cedar would read as something else is never let th
     expect(await ask(stock(value)), `available: ${String(value)}`).toMatchObject({ effect: "deny" });
 });
 
-test("attack 22: a name of Cedar's own is refused wherever it stands, also where policy does not look", async () => {
+test("A22: a name of Cedar's own is refused wherever it stands, also where policy does not look", async () => {
   const tool = { ...STOCK_TOOL, input: { ...STOCK_TOOL.input, additionalProperties: true } };
   const { ask } = cedar(policy(PERMITS), { tools: [tool] });
 
@@ -73,7 +73,7 @@ test("a missing argument, a wrong case of it, and half a character are a no", as
   expect(await ask(stock(1), { session: { clientId: "agent\ud800" } })).toMatchObject({ effect: "deny" });
 });
 
-test("attack 21: a forbid that errs is a no and not a silence", async () => {
+test("A21: a forbid that errs is a no and not a silence", async () => {
   const overflowing = `@id("hard.overflow") forbid(principal, action == Writ::Action::"inventory.set_available", resource)
     when { context.input.available * 9007199254740991 > 5 };`;
   const { ask, said } = cedar(policy(PERMITS, overflowing));
@@ -86,7 +86,7 @@ test("attack 21: a forbid that errs is a no and not a silence", async () => {
   expect(said).toEqual([]);
 });
 
-test("attack 21: a permit that errs is a no, also beside another that allows", async () => {
+test("A21: a permit that errs is a no, also beside another that allows", async () => {
   const erring = `@id("permit.overflow") permit(principal, action == Writ::Action::"inventory.set_available", resource)
     when { context.input.available * 9007199254740991 > 5 };`;
   const { ask } = cedar(policy(PERMITS, erring));
@@ -94,7 +94,7 @@ test("attack 21: a permit that errs is a no, also beside another that allows", a
   expect(await ask(stock(9_007_199_254_740_991))).toMatchObject({ effect: "deny" });
 });
 
-test("attack 21: a rule that looks at an entity which is not there is a no", async () => {
+test("A21: a rule that looks at an entity which is not there is a no", async () => {
   const other = `@id("hard.other") forbid(principal, action == Writ::Action::"inventory.set_available", resource)
     when { Writ::User::"https://issuer.example#bob".roles.contains("banned") };`;
   const { ask } = cedar(policy(PERMITS, other));
@@ -129,7 +129,7 @@ test("a review asks only whom the rules name, and nobody where the rest would de
   expect(await asked(stock(60))).toMatchObject({ effect: "deny", requirements: [] });
 });
 
-test("attack 1: a powerful client lends nobody its rights, and a powerful user none to an unknown client", async () => {
+test("A01: a powerful client lends nobody its rights, and a powerful user none to an unknown client", async () => {
   const { ask } = cedar(
     policy(`@id("robot") permit(principal == Writ::Service::"robot", action in Writ::Action::"*", resource);
       @id("people") permit(principal is Writ::User, action in Writ::Action::"*", resource) when { principal.roles.contains("clerk") };`),
@@ -164,7 +164,7 @@ test("a service that acts for itself is permitted only by a rule that says Writ:
   });
 });
 
-test("attack 12: text that was changed behind our back, or is gone, permits nothing", async () => {
+test("A12: text that was changed behind our back, or is gone, permits nothing", async () => {
   const text = policy(PERMITS);
 
   expect(await cedar(text, { stored: policy(PERMITS, LARGE) }).ask(stock(1))).toMatchObject({
@@ -176,7 +176,7 @@ test("attack 12: text that was changed behind our back, or is gone, permits noth
   expect(said).toHaveLength(1);
 });
 
-test("rules that do not fit what is offered permit nothing at all", async () => {
+test("C133: a process whose tools the rules do not fit permits nothing at all", async () => {
   const other = `@id("other") permit(principal, action == Writ::Action::"shop.order", resource);`;
 
   expect(await cedar(policy(PERMITS, other)).ask(stock(1))).toMatchObject({ effect: "deny" });

@@ -92,7 +92,7 @@ test("an activation is a person's with the role, against what they looked at, an
   });
 });
 
-test("attack 12: going back is a new number with older text; nothing that is kept can be changed or taken away", async () => {
+test("A12: going back is a new number with older text; nothing that is kept can be changed or taken away", async () => {
   const here = await stocked(policy(OPEN));
   const first = (await here.ledger.authority(here.session.tenantId)).policyVersion;
   const second = await activated(here, policy(OPEN, CAP));
@@ -145,7 +145,7 @@ test("a policy with mistakes is not kept, and each mistake has its place", async
   });
 });
 
-test("K5, attack 13: a policy that changes between the decision and the claim is met at the claim, in another process too", async () => {
+test("A13: a policy that changes between the decision and the claim is met at the claim, in another process too", async () => {
   for (const [next, becomes] of [
     [policy(OPEN), "succeeded"],
     [policy(OPEN, ASK), "proposed"],
@@ -171,7 +171,7 @@ test("K5, attack 13: a policy that changes between the decision and the claim is
   }
 });
 
-test("a process that was started with other files decides under the policy that stands", async () => {
+test("C133: a process that was started with other files decides under the policy that stands", async () => {
   const here = await stocked(policy(OPEN));
   const elsewhere = { ...here.ports, ...policyPorts(here), authority: authorityView(here.ledger) };
   const asked = (item: string) =>
@@ -207,6 +207,20 @@ test("a denial says in its event which rule, why, and what was seen", async () =
       roles: ["agent"],
       facts: { current: { version: "1", value: { available: 10 } }, recent: { denials: 0, conflicts: 1 } },
     },
+  });
+});
+
+test("C130, A21: what could not be evaluated is an event that names the rule", async () => {
+  const erring = `@id("hard.overflow") forbid(principal, action in Writ::Action::"*", resource) when { context.input.available * 9007199254740991 > 5 };`;
+  const here = await stocked(policy(OPEN, erring));
+
+  const { operation } = await here.ask(set(9_007_199_254_740_991), { version: 1 });
+
+  expect(operation).toMatchObject({ state: "rejected", reason: "denied" });
+  const events = await here.ledger.events(here.session.tenantId, operation.id);
+  expect(JSON.parse(events.at(-1)?.body ?? "{}")).toMatchObject({
+    type: "denied",
+    data: { why: expect.stringContaining("hard.overflow") },
   });
 });
 

@@ -86,7 +86,12 @@ export function resourceServer(parts: ResourceServerParts): ResourceServer {
       bound: issuers.length > 0 && issuers.every(({ requireDpop }) => requireDpop === true),
       algorithms: ALGORITHMS,
     },
-    states: () => trusted.map(({ issuer, keys }) => ({ issuer: issuer.issuer, state: keys.state() })),
+    states: () =>
+      trusted.map(({ issuer, keys }) => ({
+        // Whoever asks whether this is ready shall see what it is ready for.
+        issuer: issuer.alias === undefined ? issuer.issuer : `${issuer.issuer} (${issuer.alias} only)`,
+        state: keys.state(),
+      })),
     close: async () => {
       await Promise.all([...fetches.values()].map((fetch) => fetch.close()));
     },

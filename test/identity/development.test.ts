@@ -162,6 +162,7 @@ test("A06: a token that is bound to a key by DPoP is taken with a proof for this
 test("metadata says where tokens come from, and whoever has none is told where it stands", async () => {
   const here = await development();
   const metadata = await (await fetch(`${here.url}/.well-known/oauth-protected-resource`)).json();
+  const ready = (await (await fetch(`${here.url}/readyz`)).json()) as { readonly checks: readonly object[] };
   const none = await me(here, {});
 
   expect(metadata).toMatchObject({
@@ -169,6 +170,7 @@ test("metadata says where tokens come from, and whoever has none is told where i
     authorization_servers: [here.issuer.url],
     bearer_methods_supported: ["header"],
   });
+  expect(ready.checks).toContainEqual({ name: `issuer ${here.issuer.url} (development only)`, ok: true });
   expect(none.status).toBe(401);
   expect(none.challenge).toBe(
     `Bearer realm="writ", resource_metadata="${here.url}/.well-known/oauth-protected-resource", DPoP algs="EdDSA Ed25519 ES256 ES384 ES512 PS256 RS256"`,

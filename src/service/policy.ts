@@ -135,6 +135,6 @@ async function requireAdministrator(ports: PolicyPorts, session: Session): Promi
 }
 
 export function policiesOf({ policies }: Pick<Ports, "policies">): Policies {
-  if (policies === undefined) throw new Problem("not_found", "policy has no versions here");
+  if (policies === undefined) throw new Problem("not_ready", "policy has no versions here");
   return policies;
 }

@@ -25,7 +25,7 @@ test("a route that does not say who may use it stops the app from starting", asy
 test("every route refuses every role that its permission does not name, and no other", async () => {
   const here = await rig();
   const there = await door(here);
-  const roles = ["agent", "operator", "resolver", "approver", "auditor"];
+  const roles = ["agent", "operator", "resolver", "approver", "auditor", "policy-admin"];
   const table: Record<string, readonly string[]> = {};
 
   for (const [route, { body }] of Object.entries(ROUTES).filter(([, { as }]) => as !== null)) {
@@ -49,12 +49,16 @@ test("every route refuses every role that its permission does not name, and no o
   }
 
   expect(Object.fromEntries(Object.entries(table).filter(([, refused]) => refused.length > 0))).toEqual({
-    "POST /v1/operations/{id}/findings": ["agent", "operator", "approver", "auditor"],
-    "POST /v1/halts": ["agent", "resolver", "approver", "auditor"],
-    "GET /v1/halts": ["agent", "approver"],
-    "POST /v1/halts/{id}/lift": ["agent", "resolver", "approver", "auditor"],
-    "POST /v1/revocations": ["agent", "resolver", "approver", "auditor"],
-    "GET /v1/revocations": ["agent", "resolver", "approver"],
-    "POST /v1/revocations/{id}/lift": ["agent", "resolver", "approver", "auditor"],
+    "POST /v1/operations/{id}/findings": ["agent", "operator", "approver", "auditor", "policy-admin"],
+    "GET /v1/policies": ["agent", "resolver", "approver"],
+    "POST /v1/policies": ["agent", "operator", "resolver", "approver", "auditor"],
+    "POST /v1/policies/{version}/activate": ["agent", "operator", "resolver", "approver", "auditor"],
+    "POST /v1/policies/{version}/replay": ["agent", "operator", "resolver", "approver"],
+    "POST /v1/halts": ["agent", "resolver", "approver", "auditor", "policy-admin"],
+    "GET /v1/halts": ["agent", "approver", "policy-admin"],
+    "POST /v1/halts/{id}/lift": ["agent", "resolver", "approver", "auditor", "policy-admin"],
+    "POST /v1/revocations": ["agent", "resolver", "approver", "auditor", "policy-admin"],
+    "GET /v1/revocations": ["agent", "resolver", "approver", "policy-admin"],
+    "POST /v1/revocations/{id}/lift": ["agent", "resolver", "approver", "auditor", "policy-admin"],
   });
 });

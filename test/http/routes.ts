@@ -1,4 +1,4 @@
-import { AUDITOR, OPERATOR, RESOLVER } from "../support/door.ts";
+import { AUDITOR, OPERATOR, POLICY_ADMIN, RESOLVER } from "../support/door.ts";
 import type { Call } from "../support/exchange.ts";
 
 export const BODY = {
@@ -46,6 +46,10 @@ export const ROUTES: Readonly<Record<string, Pick<Call, "as" | "body">>> = {
   "POST /v1/revocations": { as: OPERATOR, body: { scope: "client", name: "nobody", reason: "r" } },
   "GET /v1/revocations": { as: AUDITOR },
   "POST /v1/revocations/{id}/lift": { as: OPERATOR },
+  "GET /v1/policies": { as: AUDITOR },
+  "POST /v1/policies": { as: POLICY_ADMIN, body: { files: [] } },
+  "POST /v1/policies/{version}/activate": { as: POLICY_ADMIN, body: { expects: "", reason: "r" } },
+  "POST /v1/policies/{version}/replay": { as: POLICY_ADMIN, body: {} },
   "GET /v1/events": {},
   "GET /v1/me": {},
   "GET /.well-known/oauth-protected-resource": { as: null },
@@ -61,7 +65,8 @@ export const ROUTES: Readonly<Record<string, Pick<Call, "as" | "body">>> = {
 };
 
 /** An example of a path, naming nothing that exists. */
-export const of = (path: string): string => path.replace("{id}", path.includes("halts") ? "halt_1" : SOME);
+export const of = (path: string): string =>
+  path.replace("{id}", path.includes("halts") ? "halt_1" : SOME).replace("{version}", "sha-256:none");
 
 /** Statuses that are not common refusals: each with a test that gives it. */
 export const SPECIFIC: readonly string[] = [
@@ -104,6 +109,14 @@ export const SPECIFIC: readonly string[] = [
   "GET /login/callback 400",
   "GET /login/callback 401",
   "POST /logout 204",
+  "POST /v1/policies 201",
+  "POST /v1/policies 422",
+  "POST /v1/policies/{version}/activate 200",
+  "POST /v1/policies/{version}/activate 404",
+  "POST /v1/policies/{version}/activate 409",
+  "POST /v1/policies/{version}/activate 422",
+  "POST /v1/policies/{version}/replay 200",
+  "POST /v1/policies/{version}/replay 404",
   "POST /v1/halts 201",
   "POST /v1/halts/{id}/lift 200",
   "POST /v1/delegations 201",

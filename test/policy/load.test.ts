@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { annotated } from "../../src/policy/annotations.ts";
 import { cedar, mistakes, PERMITS, policy, stock } from "../support/cedar.ts";
@@ -120,4 +121,12 @@ test("C129: a file is read whole or not at all", async () => {
   ])
     expect(mistakes(text)).not.toEqual([]);
   expect(await cedar(policy("")).ask(stock(1))).toMatchObject({ effect: "deny" });
+});
+
+test("the rules of docs/policy.md are good rules", () => {
+  const page = readFileSync(new URL("../../docs/policy.md", import.meta.url), "utf8");
+  const rules = [...page.matchAll(/```cedar\n([\s\S]*?)```/g)].map(([, text]) => text ?? "");
+
+  expect(rules).toHaveLength(2);
+  expect(mistakes(rules.join("\n"))).toEqual([]);
 });

@@ -54,6 +54,7 @@ export const BOB: Partial<Grant> = { principal: "bob", client: "agent-2" };
 export const FOREIGN: Partial<Grant> = { tenant: tenantId("globex") };
 export const OPERATOR: Partial<Grant> = { principal: "olga", client: "console", roles: ["operator"] };
 export const RESOLVER: Partial<Grant> = { principal: "rosa", client: "console", roles: ["resolver"] };
+export const POLICY_ADMIN: Partial<Grant> = { principal: "cleo", client: "console", roles: ["policy-admin"] };
 export const AUDITOR: Partial<Grant> = { principal: "aldo", client: "console", roles: ["auditor"] };
 
 /** The real door before a rig: real tokens, a real port. */

@@ -27,7 +27,7 @@ export interface CedarParts {
 }
 
 /** Where rules that ask for it get what neither the action nor the session says. */
-export interface Look {
+interface Look {
   /** Undefined where it cannot be read, or not in time. */
   current(question: PolicyQuestion, signal: AbortSignal): Promise<Current | undefined>;
   recent(tenantId: TenantId, resource: string): Promise<Recent>;

@@ -6,7 +6,7 @@ export type Kind =
   | { readonly kind: "Set"; readonly element: Kind }
   | { readonly kind: "Record"; readonly members: ReadonlyMap<string, Member> };
 
-export interface Member {
+interface Member {
   readonly is: Kind;
   readonly required: boolean;
 }

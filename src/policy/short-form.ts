@@ -20,7 +20,7 @@ export function installationPolicy({ policies, roles, tools }: WrittenPolicy): P
  * `roles:` of writ.yaml as Cedar. `alone`: there is no other policy, so clients may act for people, and people answer for the roles that
  * they hold. A service that acts for itself is permitted by none of this.
  */
-export function shortForm(roles: RoleTools, tools: readonly string[], alone: boolean): readonly PolicyFile[] {
+function shortForm(roles: RoleTools, tools: readonly string[], alone: boolean): readonly PolicyFile[] {
   const permits = Object.entries(roles).flatMap(([role, patterns]) => permitOf(role, patterns, tools) ?? []);
   if (permits.length === 0) return [];
   return [{ name: "writ.yaml#roles", text: [...permits, ...(alone ? ALONE : [])].join("\n") }];

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { CEDAR_ESCAPES, type Kind } from "./schema.ts";
 
 /** A value that Cedar would not see as it is. Whoever meets one denies. */
-export class Unspeakable extends Error {
+class Unspeakable extends Error {
   constructor(at: string, why: string) {
     super(`${at === "" ? "the arguments" : at} ${why}`);
     this.name = "Unspeakable";

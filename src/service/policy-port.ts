@@ -14,7 +14,7 @@ export interface PolicyFile {
 }
 
 /** One rule, for people who compare versions. */
-export interface PolicyRule {
+interface PolicyRule {
   readonly id: string;
   readonly effect: "permit" | "forbid";
   readonly text: string;

@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 import { Problem } from "../../src/core/problem.ts";
 import type { DoorParts } from "../../src/http/door.ts";
-import { PERMITS, policy } from "../support/cedar.ts";
-import { AUDITOR, door, FOREIGN, OPERATOR, POLICY_ADMIN, RESOLVER, type TestDoor } from "../support/door.ts";
+import { AUDITOR, door, FOREIGN, OPERATOR, RESOLVER, type TestDoor } from "../support/door.ts";
 import type { Answer, Call } from "../support/exchange.ts";
 import { held, mute } from "../support/held.ts";
-import { policed } from "../support/policed.ts";
 import { type Rig, rig } from "../support/rig.ts";
 import { SETTLE_MS, shop } from "../support/shop.ts";
 import { approvalStatuses } from "./approval-statuses.ts";
 import { LOGIN, loginOf, loginStatuses } from "./login-statuses.ts";
+import { policyStatuses } from "./policy-statuses.ts";
 import { BODY, EVIDENCE, of, ROUTES, SPECIFIC } from "./routes.ts";
 
 const ORDER = { tool: "orders.place", arguments: { order: "o-1", item: "main/bolt", quantity: 1 } };
@@ -213,40 +212,7 @@ test("an execution that takes longer than the caller waits is 202", async () => 
 });
 
 test("policies give theirs", async () => {
-  const { call } = await counted(await policed(policy(PERMITS)));
-  const as = POLICY_ADMIN;
-  const post = (path: string, body: object) => call("POST", `/v1/policies${path}`, { as, body });
-  const files = policy(PERMITS, "// more").files;
-
-  const { body: standing } = await call("GET", "/v1/policies", { as });
-  const kept = await post("", { files });
-  const order = { expects: standing.version, reason: "r" };
-
-  expect(kept).toMatchObject({ status: 201, body: { standing: standing.version, changes: [] } });
-  expect((await post("", { files: [{ name: "a", text: "permit(" }] })).status).toBe(422);
-  expect((await post(`/${kept.body.digest}/replay`, {})).body).toMatchObject({ replayed: 0, flips: [] });
-  expect((await post("/sha-256:none/replay", {})).status).toBe(404);
-  expect((await post("/sha-256:none/activate", order)).status).toBe(404);
-  expect((await post(`/${kept.body.digest}/activate`, { ...order, expects: "" })).status).toBe(409);
-  expect((await post(`/${kept.body.digest}/activate`, order)).body).toMatchObject({
-    version: `2.${kept.body.digest}`,
-    actor: expect.stringContaining("#cleo"),
-  });
-});
-
-test("a policy that does not fit what is offered any more is not activated", async () => {
-  const here = await policed(policy(PERMITS));
-  const { call } = await counted(here);
-  const misfit = policy(`@id("a") permit(principal, action == Writ::Action::"gone", resource);`);
-  const digest = here.policies.bench.digest(misfit);
-  await here.policies.store.keep(here.session.tenantId, digest, misfit, "earlier");
-
-  const answer = await call("POST", `/v1/policies/${digest}/activate`, {
-    as: POLICY_ADMIN,
-    body: { expects: (await here.ledger.authority(here.session.tenantId)).policyVersion, reason: "r" },
-  });
-
-  expect(answer).toMatchObject({ status: 422, body: { code: "invalid" } });
+  expect(await policyStatuses(counted)).toEqual([201, 422, 200, 404, 404, 422, 409, 200]);
 });
 
 test("halts give theirs", async () => {

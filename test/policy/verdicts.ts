@@ -9,7 +9,7 @@ import { ACME, ADA, policy } from "../support/cedar.ts";
 import { STOCK_TOOL } from "../support/rig.ts";
 
 /** A tool with an argument of each kind that policy knows. */
-export const WIDE_TOOL: Tool = {
+const WIDE_TOOL: Tool = {
   ...STOCK_TOOL,
   input: {
     type: "object",
@@ -29,7 +29,7 @@ export const WIDE_TOOL: Tool = {
 };
 
 /** Rules that read a request in every way that Cedar has: each may be in a set or not. */
-export const RULES: readonly string[] = [
+const RULES: readonly string[] = [
   `permit(principal is Writ::User, action in Writ::Action::"*", resource) when { principal.roles.contains("clerk") };`,
   `permit(principal is Writ::Service, action in Writ::Action::"*", resource) unless { context.itself };`,
   `permit(principal, action in Writ::Action::"inventory.*", resource in Writ::Warehouse::"w1");`,

@@ -30,7 +30,7 @@ export function policy(...texts: readonly string[]): PolicyText {
   return { files: texts.map((text, index) => ({ name: `policies/${index + 1}.cedar`, text })) };
 }
 
-export interface Asking {
+interface Asking {
   readonly session?: Partial<Session>;
   readonly tool?: Tool;
   readonly resource?: PolicyQuestion["resource"];

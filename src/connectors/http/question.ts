@@ -9,7 +9,7 @@ export interface QuestionSettings extends EgressRule {
   readonly ca?: string;
 }
 
-export interface JsonAnswer {
+interface JsonAnswer {
   readonly status: number;
   readonly body: Json;
 }

@@ -7,6 +7,7 @@ import {
   type PastQuestion,
   type PolicyBench,
   type PolicyStore,
+  type PolicyText,
 } from "../service/policy-port.ts";
 import type { ApprovalQuestion, Log, PolicyEngine, PolicyQuestion } from "../service/ports.ts";
 import { parsed } from "./load.ts";
@@ -174,8 +175,9 @@ function broken({ log }: Pick<CedarParts, "log">, tenantId: TenantId, error: unk
 /** Rules before they stand, and what they would have said. */
 export function policyBench(parts: Pick<CedarParts, "tools" | "environment" | "log">): PolicyBench {
   const compiled = new Map<string, Ruleset>();
-  const rulesetFor = (digest: string, make: () => Ruleset): Ruleset => {
-    const rules = compiled.get(digest) ?? make();
+  const rulesetFor = (policy: PolicyText): Ruleset => {
+    const digest = policyDigest(policy);
+    const rules = compiled.get(digest) ?? rulesetOf(policy, parts.tools, 0);
     if (compiled.size >= RULESETS_MAX && !compiled.has(digest)) compiled.clear();
     compiled.set(digest, rules);
     return rules;
@@ -185,10 +187,16 @@ export function policyBench(parts: Pick<CedarParts, "tools" | "environment" | "l
     check: (policy) => mistakesIn(policy, parts.tools),
     rules: (policy) =>
       parsed(policy).rules.map(({ id, effect, text, place }) => ({ id, effect, text, place })),
+    looksUp: (policy, tool) => {
+      try {
+        return rulesetFor(policy).slice(tool).asked;
+      } catch {
+        return undefined;
+      }
+    },
     judge: (policy, past) => {
       try {
-        const rules = rulesetFor(policyDigest(policy), () => rulesetOf(policy, parts.tools, 0));
-        return judgePast(rules, past, parts.environment);
+        return judgePast(rulesetFor(policy), past, parts.environment);
       } catch (error) {
         return [broken(parts, past.session.tenantId, error)];
       }

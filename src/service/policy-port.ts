@@ -83,6 +83,11 @@ export interface PolicyBench {
   check(policy: PolicyText): readonly string[];
   /** Throws `invalid` where it does not even parse. */
   rules(policy: PolicyText): readonly PolicyRule[];
+  /** What these rules look up about a tool; undefined where they do not fit it. */
+  looksUp(
+    policy: PolicyText,
+    tool: Tool,
+  ): { readonly current: boolean; readonly recent: boolean } | undefined;
   /** What policy would say, from the facts of then and from nothing that is read now. */
   judge(policy: PolicyText, question: PastQuestion): readonly Opinion[];
 }

@@ -32,7 +32,7 @@ export interface Replay {
   /** The same answer, by the same requirements. */
   readonly same: number;
   readonly flips: readonly Flip[];
-  /** What cannot be decided again: its tool, or the policy of then, is not kept. */
+  /** What cannot be decided again: its tool or the policy of then is not kept, or nobody looked up what the candidate asks for. */
   readonly unclear: number;
 }
 
@@ -63,7 +63,7 @@ export async function replayPolicy(
     if (!texts.has(before)) texts.set(before, await store.read(session.tenantId, before));
     const past = await pastOf(ports, session, decision);
     const then = texts.get(before);
-    if (past === undefined || then === undefined) {
+    if (past === undefined || then === undefined || lacksFacts(ports, past, then, candidate)) {
       unclear += 1;
       continue;
     }
@@ -85,6 +85,21 @@ async function pastOf(
   const delegation = action.delegation as unknown as Session["delegation"]; // Written by chainOf.
   const itself = serviceName(action) === undefined ? {} : { itself: true as const };
   return { session: { tenantId, principalId, clientId, roles, delegation, ...itself }, tool, action, facts };
+}
+
+/** Does the candidate ask for what was not looked up then? What was looked for and could not be read is known not to be there. */
+function lacksFacts(
+  ports: Pick<Ports, "policies">,
+  { tool, facts }: PastQuestion,
+  then: PolicyText,
+  candidate: PolicyText,
+): boolean {
+  const { bench } = policiesOf(ports);
+  const asks = bench.looksUp(candidate, tool);
+  if (asks === undefined) return false;
+  const asked = bench.looksUp(then, tool);
+  const unseen = facts.current === undefined && asked?.current !== true;
+  return (asks.recent && facts.recent === undefined) || (asks.current && unseen);
 }
 
 function flipOf(

@@ -246,6 +246,13 @@ test("a replay says which recorded decisions a candidate would give otherwise, f
       },
     },
   ]);
+  const asking = `@id("hard.hot") forbid(principal, action in Writ::Action::"*", resource) when { context.recent.conflicts > 9 };`;
+  const other = await keepPolicy(here.ports, here.admin, policy(OPEN, asking));
+  expect(await replayPolicy(here.ports, here.admin, { digest: other.digest, max: 2 })).toMatchObject({
+    replayed: 2,
+    flips: [],
+    unclear: 2,
+  });
   expect((await comparePolicy(here.ports, here.admin, policy(OPEN))).changes).toEqual([]);
   await expect(
     replayPolicy(here.ports, here.session, { digest: candidate.digest, max: 1 }),

@@ -22,6 +22,7 @@ const fresh = () => ++asking;
 
 await warmedUp();
 const rows = [];
+let first;
 for (const count of asked.policies.split(",").map(Number))
   for (const spread of [true, false]) {
     const started = performance.now();
@@ -31,6 +32,7 @@ for (const count of asked.policies.split(",").map(Number))
     for (const links of asked.links.split(",").map(Number)) {
       const miss = await measured(engine, version, links, fresh);
       const hit = await measured(engine, version, links, () => -1);
+      first ??= { hitUs: hit.cpuUs, missUs: miss.cpuUs };
       rows.push({
         rules: count,
         "rules for the tool": spread ? `${count / TOOLS.length}` : `${count}`,
@@ -48,10 +50,10 @@ console.table(rows);
 console.log(
   "CPU of this process for one decision; /s is decisions on one core. load: check, slice, parse and first decision.",
 );
-ofThePath(rows[0]);
+ofThePath(first);
 
 /** What a decision is of one operation, where `npm run bench -- path -o json` was run before. */
-function ofThePath({ "hit CPU": hit, "miss CPU": miss }) {
+function ofThePath({ hitUs, missUs }) {
   const path = fileURLToPath(new URL("../tmp/bench-path.json", import.meta.url));
   if (!existsSync(path)) {
     console.log("For its share of an operation run `npm run bench -- path -o json` first.");
@@ -63,12 +65,8 @@ function ofThePath({ "hit CPU": hit, "miss CPU": miss }) {
     .sort((a, b) => b.callers - a.callers)[0];
   if (busy?.nodeUs === undefined) return;
   console.log(
-    `of a local operation's ${us(busy.nodeUs)} in Node: ${percent(hit, busy.nodeUs)} where it is remembered, ${us(Number.parseFloat(miss))} more where it is not`,
+    `of a local operation's ${us(busy.nodeUs)} in Node: ${`${((hitUs / busy.nodeUs) * 100).toFixed(1)} %`} where it is remembered, ${us(missUs - hitUs)} more where it is not`,
   );
-}
-
-function percent(text, of) {
-  return `${((Number.parseFloat(text) / of) * 100).toFixed(1)} %`;
 }
 
 /** WebAssembly gets faster in its first seconds, which are nobody's decision. */

@@ -34,8 +34,9 @@ interface Look {
   recent(tenantId: TenantId, resource: string): Promise<Recent>;
 }
 
-const VERDICTS_MAX = 20_000;
-const RULESETS_MAX = 64;
+const VERDICTS_MAX = 5_000;
+// One for each tenant; what is let go is compiled again, which takes as long as checking it.
+const RULESETS_MAX = 512;
 const CURRENT_MAX_MS = 2_000;
 
 /**

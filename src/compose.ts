@@ -32,7 +32,7 @@ import { cedarEngine, policyBench } from "./policy/cedar.ts";
 import { firstPolicy } from "./policy/first.ts";
 import { mistakesIn, policyDigest } from "./policy/ruleset.ts";
 import { installationPolicy } from "./policy/short-form.ts";
-import type { Offer } from "./service/apply.ts";
+import { applyPlan, type Offer, type Plan, planApply } from "./service/apply.ts";
 import type { Passkeys } from "./service/approval-port.ts";
 import { authorityView } from "./service/authority.ts";
 import { capacity } from "./service/capacity.ts";
@@ -66,8 +66,10 @@ export interface ComposeOptions {
 /** One running Writ. */
 export interface Writ {
   readonly ports: Ports;
-  /** What the configuration offers, in force or not. */
-  readonly offer: Offer;
+  /** What putting the configuration in force would change, for each tenant. */
+  plans(): Promise<readonly Plan[]>;
+  /** Puts it in force as planned; see service/apply.ts. */
+  apply(plan: Plan, actor: string): Promise<void>;
   readonly configuration: Configuration;
   readonly database: Database;
   /** Opens the HTTP door. */
@@ -88,6 +90,7 @@ function issuerConnector({ allowPrivate = false, ca }: IssuerAt) {
 }
 
 export { type LocalIssuer, localIssuer } from "./identity/local-issuer.ts";
+export type { Plan } from "./service/apply.ts";
 
 /** The policy of a configuration's folder, with every mistake as `file:line: the sentence that mends it`. Needs no database. */
 export function folderPolicy(configuration: Configuration): {
@@ -208,7 +211,7 @@ function addressOf({ host, port }: Configuration["listen"]): string {
 }
 
 function running(parts: Parts): Writ {
-  const { configuration, ports, database, ledger, receipts, connectors, callers, place } = parts;
+  const { configuration, ports, offer, database, ledger, receipts, connectors, callers, place } = parts;
   const workers: Worker[] = [];
   const app = buildApp({
     ports,
@@ -229,7 +232,8 @@ function running(parts: Parts): Writ {
   });
   return {
     ports,
-    offer: parts.offer,
+    plans: () => Promise.all(configuration.tenants.map((tenant) => planApply(ports, tenant, offer))),
+    apply: (plan, actor) => applyPlan(ports, plan, offer, actor),
     configuration,
     database,
     listen: async (at = configuration.listen) => {

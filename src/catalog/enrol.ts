@@ -15,6 +15,7 @@ export async function enrolTenants(
   ledger: Pick<Ledger, "enroll">,
   tenants: readonly TenantId[],
   tools: readonly Tool[],
+  /** Asked for each tenant: none shares its key with another. */
   more: () => Enrolment,
 ): Promise<EnrolledTenants> {
   const tenantKeys = new Map<TenantId, Uint8Array>();

@@ -1,9 +1,10 @@
-import { createInterface } from "node:readline/promises";
 import type { Configuration } from "../config.ts";
 import type { CandidateAnswer, PolicyBody, ReplayAnswer } from "../wire/policy.ts";
+import { confirmed } from "./confirm.ts";
 import { type Context, connected } from "./context.ts";
 import { devConfiguration } from "./example.ts";
 import { EXIT, type ExitCode, Stop } from "./exit.ts";
+import { ruleChanges } from "./policy-view.ts";
 import { table } from "./print.ts";
 import type { Screen } from "./screen.ts";
 
@@ -29,7 +30,7 @@ export async function policyCheck(context: Context): Promise<ExitCode> {
 export async function policyDiff(context: Context): Promise<ExitCode> {
   const candidate = await kept(context);
   const { screen } = context;
-  if (!screen.machine(candidate)) screen.data(changesText(screen, candidate));
+  if (!screen.machine(candidate)) screen.data(ruleChanges(screen, candidate).join("\n"));
   return EXIT.ok;
 }
 
@@ -44,9 +45,9 @@ export async function policyActivate(
   const client = connected(context, "operator");
   const candidate = digest === undefined ? await kept(context) : undefined;
   const expects = candidate?.standing ?? (await client.policies()).version;
-  if (candidate !== undefined) screen.talk(changesText(screen, candidate));
+  if (candidate !== undefined) screen.talk(ruleChanges(screen, candidate).join("\n"));
   else screen.talk(`Going back to ${digest ?? ""}, from ${expects}.`);
-  await confirm(context, yes === true);
+  await confirmed(screen, yes === true, "this changes who may do what", "nothing was activated");
   const made = await client.activatePolicy(candidate?.digest ?? digest ?? "", { expects, reason });
   if (!screen.machine(made)) screen.data(`${screen.paint.green("stands")}  ${made.version}`);
   return EXIT.ok;
@@ -85,20 +86,6 @@ async function kept(context: Context): Promise<CandidateAnswer> {
   return connected(context, "operator").keepPolicy(policy);
 }
 
-function changesText({ paint }: Screen, { changes, standing }: CandidateAnswer): string {
-  if (changes.length === 0) return "No rule changes.";
-  const lines = changes.flatMap(({ how, id, tends, before, after }) => [
-    `${how.padEnd(7)}  ${id}  ${paint.dim(tends === "either" ? "" : `(permits ${tends === "wider" ? "more" : "less"})`)}`,
-    ...marked("-", before).map(paint.red),
-    ...marked("+", after).map(paint.green),
-  ]);
-  return [`Against ${standing === "" ? "no policy" : standing}:`, ...lines].join("\n");
-}
-
-function marked(sign: string, text: string | undefined): readonly string[] {
-  return text === undefined ? [] : text.split("\n").map((line) => `  ${sign} ${line}`);
-}
-
 function flipsText(screen: Screen, flips: ReplayAnswer["flips"]): string {
   return table(screen, flips, [
     { title: "operation", of: (row) => row.operationId },
@@ -112,14 +99,4 @@ function flipsText(screen: Screen, flips: ReplayAnswer["flips"]): string {
 
 function whyOf({ why, policies, requirements }: ReplayAnswer["flips"][number]["would"]): string {
   return why ?? (requirements.length > 0 ? requirements : policies).join("; ");
-}
-
-async function confirm({ screen }: Context, yes: boolean): Promise<void> {
-  if (yes) return;
-  if (!screen.asks)
-    throw new Stop(EXIT.usage, "this changes who may do what, and nobody can be asked here: add --yes");
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question("Type yes to let it stand: ");
-  lines.close();
-  if (answer.trim() !== "yes") throw new Stop(EXIT.error, "nothing was activated");
 }

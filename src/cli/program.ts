@@ -248,6 +248,13 @@ function installation(writ: Command, runner: Runner): void {
       .description(summary)
       .action((_flags: object, command: Command) => runner(command, run));
   writ
+    .command("apply")
+    .description("put this folder's tools, contracts and policies in force; shows what changes first")
+    .option("--yes", "without asking")
+    .action((flags: { readonly yes?: boolean }, command: Command) =>
+      runner(command, async (context) => (await import("./apply.ts")).apply(context, flags)),
+    );
+  writ
     .command("token [who]")
     .summary("a development token for an agent, a person or a service")
     .description(

@@ -4,7 +4,7 @@ import type { Instant, TenantId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Database } from "../database/pool.ts";
 import { type Query, sql, statement } from "../database/sql.ts";
-import type { Authority, Definition, Enrolled, Enrolment } from "../service/ledger-port.ts";
+import type { Authority, Definition, Enrolled, Enrolment, InForce } from "../service/ledger-port.ts";
 import { awaitTurn } from "./guard.ts";
 
 /** Raises the epoch and says why, in the commit of whatever else changed. The first statement, so that claims wait for it or it for them. */
@@ -93,8 +93,15 @@ export async function enroll(
   definitions: readonly Definition[],
   more: Enrolment | undefined,
 ): Promise<Enrolled> {
-  const offered = definitions.map((definition) => definition.digest).sort();
-  const digest = digestOf("writ.catalog.v1", { offered, rules: more?.rules ?? "" });
+  const digest = digestOf("writ.catalog.v1", {
+    offered: definitions.map((definition) => definition.digest).sort(),
+    rules: more?.rules ?? "",
+  });
+  const data = {
+    definitions: digest,
+    tools: Object.fromEntries(definitions.map((each) => [each.tool.name, each.digest])),
+    settings: more?.settings ?? {},
+  };
   const key = Buffer.from(more?.lookalikeKey ?? []).toString("base64url");
   const items = definitions.map((definition) => ({ digest: definition.digest, body: definition.tool }));
   const answers = await database.flight([
@@ -102,14 +109,27 @@ export async function enroll(
     awaitTurn(tenantId),
     sql`with changed as (
         update authority set epoch = epoch + 1, definitions_digest = ${digest}
-        where tenant_id = ${tenantId} and definitions_digest <> ${digest} returning tenant_id, epoch)
+        where tenant_id = ${tenantId} and definitions_digest <> ${digest}
+          and definitions_digest = coalesce(${more?.expects ?? null}::text, definitions_digest) returning tenant_id, epoch)
       insert into authority_events (tenant_id, epoch, type, actor, data, at)
-      select tenant_id, epoch, 'offered', 'configuration', jsonb_build_object('definitions', ${digest}::text), writ_clock() from changed`,
+      select tenant_id, epoch, 'offered', ${more?.actor ?? "configuration"}::text, ${JSON.stringify(data)}::jsonb, writ_clock() from changed`,
     statement(KEEP, [tenantId, JSON.stringify(items)]),
-    sql`select lookalike_key from authority where tenant_id = ${tenantId}`,
+    sql`select lookalike_key, definitions_digest as standing from authority where tenant_id = ${tenantId}`,
   ]);
-  const [row] = (answers.at(-1)?.rows ?? []) as readonly { lookalike_key: string }[]; // The one selected column.
-  return { lookalikeKey: Buffer.from(row?.lookalike_key ?? "", "base64url"), offered: digest };
+  const [row] = (answers.at(-1)?.rows ?? []) as readonly { lookalike_key: string; standing: string }[]; // The selected columns.
+  const { lookalike_key = "", standing = "" } = row ?? {};
+  return { lookalikeKey: Buffer.from(lookalike_key, "base64url"), offered: digest, standing };
+}
+
+export async function inForce(database: Database, tenantId: TenantId): Promise<InForce> {
+  const { rows } = await database.readWithin<{ offered: string; data: Partial<InForce> | null }>(
+    tenantId,
+    sql`select a.definitions_digest as offered, (
+        select e.data from authority_events e where e.tenant_id = a.tenant_id and e.type = 'offered' order by e.epoch desc limit 1) as data
+      from authority a where a.tenant_id = ${tenantId}`,
+  );
+  const { offered = "", data } = rows[0] ?? {};
+  return { offered, tools: data?.tools ?? {}, settings: data?.settings ?? {} };
 }
 
 export async function definition(

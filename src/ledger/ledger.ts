@@ -84,6 +84,7 @@ export function postgresLedger(database: Database, bounds: LedgerBounds = LEDGER
     raiseEpoch: (tenantId, why, actor) => answered(authority.raiseEpoch(database, tenantId, why, actor)),
     enroll: (tenantId, definitions, more) =>
       answered(authority.enroll(database, tenantId, definitions, more)),
+    inForce: (tenantId) => answered(authority.inForce(database, tenantId)),
     definition: (tenantId, digest) => answered(authority.definition(database, tenantId, digest)),
     close: async () => {
       await Promise.all(

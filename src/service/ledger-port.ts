@@ -197,12 +197,23 @@ export interface Ledger {
   /** Makes the tenant known and keeps the definitions that its operations pin. Raises the epoch when they differ from the last. */
   enroll(tenantId: TenantId, definitions: readonly Definition[], more?: Enrolment): Promise<Enrolled>;
   definition(tenantId: TenantId, digest: string): Promise<Definition | undefined>;
+  /** What was put in force last. */
+  inForce(tenantId: TenantId): Promise<InForce>;
 }
 
-/** A tenant as it stands: the key of its look-alike digests, and the name of the configuration that is in force from now on. */
+/** What a tenant is offered, by name and content. */
+export interface InForce {
+  /** Names all of it; "" where nothing ever was. */
+  readonly offered: string;
+  readonly tools: Readonly<Record<string, string>>;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** A tenant as it stands: the key of its look-alike digests, the name of what was to be in force, and of what is. */
 export interface Enrolled {
   readonly lookalikeKey: Uint8Array;
   readonly offered: string;
+  readonly standing: string;
 }
 
 /** What else a tenant's permissions were decided under: a change of it raises the epoch. */
@@ -211,6 +222,12 @@ export interface Enrolment {
   readonly rules: string;
   /** For a tenant without one: keys its look-alike digests from now on. At least 128 random bits. */
   readonly lookalikeKey: Uint8Array;
+  /** The digest of each provider's settings, for who compares. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Only where this is in force: "" is for the first time, and absent whatever is. */
+  readonly expects?: string;
+  /** Default `configuration`. */
+  readonly actor?: string;
 }
 
 /** A tool with its contract, kept by content: an operation is executed and reconciled under the one it pins. */

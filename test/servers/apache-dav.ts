@@ -1,12 +1,23 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { accessLog, type Logged } from "./access-log.ts";
 import { answers, freePort, launch, own, serverFolder } from "./launch.ts";
 import { lacks, type RealServer, type Stoppable } from "./server.ts";
 
 const MODULES = "/usr/lib/apache2/modules";
 const LOADED = ["mpm_event", "authz_core", "dav", "dav_fs"];
 
-/** Apache httpd with mod_dav and nothing else. Documents live under `url`; `documents` is the folder that holds them on disk. */
-export const apacheDav: RealServer<Stoppable & { readonly url: string; readonly documents: string }> = {
+/** A file server over HTTP that can be looked at from behind. */
+export interface DavServer extends Stoppable {
+  /** Documents live beneath it. */
+  readonly url: string;
+  /** The folder that holds them on disk. */
+  readonly documents: string;
+  /** What the server answered so far, in its own words. */
+  readonly requests: () => readonly Logged[];
+}
+
+/** Apache httpd with mod_dav and nothing else. */
+export const apacheDav: RealServer<DavServer> = {
   name: "Apache mod_dav",
   installed: () => lacks("apache2", "apache2", `${MODULES}/mod_dav_fs.so`),
   start: async () => {
@@ -24,7 +35,7 @@ export const apacheDav: RealServer<Stoppable & { readonly url: string; readonly 
       folder,
       ready: () => answers(`${url}/`),
     });
-    return { url, documents, stop };
+    return { url, documents, requests: () => accessLog(`${folder}/access.log`), stop };
   },
 };
 
@@ -36,6 +47,7 @@ function configuration(folder: string, port: number): string {
     `PidFile ${folder}/httpd.pid`,
     `DefaultRuntimeDir ${folder}`,
     `ErrorLog ${folder}/error.log`,
+    `CustomLog ${folder}/access.log "%m %U %>s %{User-Agent}i"`,
     ...LOADED.map((name) => `LoadModule ${name}_module ${MODULES}/mod_${name}.so`),
     `DocumentRoot ${folder}/documents`,
     `DavLockDB ${folder}/locks`,

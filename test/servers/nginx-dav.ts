@@ -1,11 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { accessLog } from "./access-log.ts";
+import type { DavServer } from "./apache-dav.ts";
 import { answers, freePort, launch, own, serverFolder } from "./launch.ts";
-import { lacks, type RealServer, type Stoppable } from "./server.ts";
+import { lacks, type RealServer } from "./server.ts";
 
 /**
  * nginx with its dav module: it shows an ETag on every GET and ignores If-Match on every PUT. The server that says less than it seems to.
  */
-export const nginxDav: RealServer<Stoppable & { readonly url: string; readonly documents: string }> = {
+export const nginxDav: RealServer<DavServer> = {
   name: "nginx dav",
   installed: () => lacks("nginx-light", "nginx"),
   start: async () => {
@@ -26,7 +28,7 @@ export const nginxDav: RealServer<Stoppable & { readonly url: string; readonly d
       signal: "SIGQUIT",
       ready: () => answers(`${url}/`),
     });
-    return { url, documents, stop };
+    return { url, documents, requests: () => accessLog(`${folder}/access.log`), stop };
   },
 };
 
@@ -42,7 +44,8 @@ function configuration(folder: string, port: number): string {
     "events { worker_connections 128; }",
     "http {",
     ...scratch,
-    "  access_log off;",
+    `  log_format plain "$request_method $uri $status $http_user_agent";`,
+    `  access_log ${folder}/access.log plain;`,
     "  client_max_body_size 1m;",
     "  server {",
     `    listen 127.0.0.1:${port};`,

@@ -2,12 +2,14 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { catalog, definitionsOf, type Provider } from "./catalog/catalog.ts";
-import type { Configuration, ProviderConfiguration } from "./config.ts";
-import { httpConnector, settingsDigestValue } from "./connectors/http.ts";
+import type { Configuration, ProviderConfiguration, SettingsByTransport } from "./config.ts";
+import type { CommonSettings, ConnectorKind } from "./connectors/define.ts";
+import { KINDS, type Kind } from "./connectors/kinds.ts";
 import { lintSql, postgresConnector } from "./connectors/postgres.ts";
 import { digestOf } from "./core/digest.ts";
 import type { TenantId } from "./core/ids.ts";
 import { Problem } from "./core/problem.ts";
+import { LEDGER } from "./core/transport.ts";
 import { pending } from "./database/migrate.ts";
 import { connect, type Database } from "./database/pool.ts";
 import { processClock } from "./host/clock.ts";
@@ -30,6 +32,8 @@ export interface ComposeOptions {
   /** The folder of this installation's keys. */
   readonly home: string;
   readonly log: Log;
+  /** Kinds of connectors that come from elsewhere, made with `defineConnector`. The configuration was read with the same. */
+  readonly connectors?: readonly ConnectorKind<CommonSettings>[];
   /** Names this process in claims; by default host and process. */
   readonly worker?: string;
 }
@@ -62,7 +66,10 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   const ledger = postgresLedger(database);
   const keys = keysOf(options.home);
   const providers = new Map(
-    Object.entries(configuration.providers).map(([name, settings]) => [name, providerOf(settings)]),
+    Object.entries(configuration.providers).map(([name, settings]) => [
+      name,
+      providerOf(settings, options.connectors ?? []),
+    ]),
   );
   const policy = rolePolicy(configuration.roles);
   const settings = Object.fromEntries(
@@ -90,7 +97,7 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
 }
 
 function refuseBadSql({ tools, providers }: Configuration): void {
-  const [complaint] = tools.filter((tool) => providers[tool.provider]?.kind === "postgres").flatMap(lintSql);
+  const [complaint] = tools.filter((tool) => providers[tool.provider]?.transport === LEDGER).flatMap(lintSql);
   if (complaint !== undefined) throw new Problem("invalid", complaint);
 }
 
@@ -170,19 +177,42 @@ async function ready(database: Database): Promise<ReadyAnswer> {
   }
 }
 
-function providerOf(settings: ProviderConfiguration): Provider {
-  switch (settings.kind) {
-    case "postgres":
+function providerOf(
+  provider: ProviderConfiguration,
+  foreign: readonly ConnectorKind<CommonSettings>[],
+): Provider {
+  switch (provider.transport) {
+    case LEDGER:
       return {
         connector: postgresConnector(),
         settingsDigest: digestOf("writ.settings.v1", { kind: "postgres", database: "ledger" }),
       };
-    case "http":
-      return {
-        connector: httpConnector(settings.http),
-        settingsDigest: digestOf("writ.settings.v1", settingsDigestValue(settings.http)),
-      };
+    case "foreign": {
+      const kind = foreign.find((candidate) => candidate.kind === provider.kind);
+      if (kind === undefined)
+        throw new Problem("invalid", `no connector of kind ${provider.kind} was given to compose`);
+      return opened(kind, provider.settings);
+    }
+    default:
+      return known(provider);
   }
+}
+
+type Settings = Omit<SettingsByTransport, typeof LEDGER>;
+
+function known<Name extends keyof Settings>(provider: {
+  readonly transport: Name;
+  readonly settings: Settings[Name];
+}): Provider {
+  const kinds: { readonly [Each in keyof Settings]: Kind<Settings[Each]> } = KINDS;
+  return opened(kinds[provider.transport], provider.settings);
+}
+
+function opened<Settings>(kind: Kind<Settings>, settings: Settings): Provider {
+  return {
+    connector: kind.connect(settings),
+    settingsDigest: digestOf("writ.settings.v1", kind.pinned(settings)),
+  };
 }
 
 interface Keys {

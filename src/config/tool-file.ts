@@ -4,10 +4,12 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { Problem } from "../core/problem.ts";
 import { variablesIn } from "../core/template.ts";
 import type { ResourceRule, Tool } from "../core/tool.ts";
+import { LEDGER, type Transports } from "../core/transport.ts";
 import { choiceOf, itemsOf, objectOf, positiveOf, refuse, textOf, type Written } from "../core/written.ts";
 import { contractOf } from "./contract-source.ts";
 import { flagOf, orDefault, settingsOf, unknownName } from "./member.ts";
-import type { ProviderConfiguration } from "./provider.ts";
+import { type ProviderConfiguration, spokenBy } from "./provider.ts";
+import type { CommonSettings } from "./provider-common.ts";
 import { TOOL } from "./tool-settings.ts";
 import type { YamlFile } from "./yaml-file.ts";
 
@@ -15,6 +17,7 @@ import type { YamlFile } from "./yaml-file.ts";
 export interface Shelf {
   readonly folder: string;
   readonly providers: Readonly<Record<string, ProviderConfiguration>>;
+  readonly transports: Transports;
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/;
@@ -42,7 +45,7 @@ export function toolOf(file: YamlFile, shelf: Shelf): Tool {
     name: Name,
   ) => orDefault(given[name], TOOL[name].default, `/${name}`);
   const settings = providerNamed(provider, shelf);
-  const terms = contractOf(contract, file, shelf.folder);
+  const terms = contractOf(contract, file, shelf);
   const statements = statementsOf(sql, settings, written);
   fits(contract, terms, settings);
   return {
@@ -157,7 +160,7 @@ function statementsOf(
   provider: ProviderConfiguration,
   tool: Written,
 ): Tool["sql"] {
-  if (provider.kind !== "postgres")
+  if (provider.transport !== LEDGER)
     return written === undefined
       ? undefined
       : refuse(written, `a provider of kind ${provider.kind} takes no statements`);
@@ -174,18 +177,19 @@ function reversibleOf(written: Written | undefined): boolean {
 
 /** The contract speaks the provider's language, and of secrets and texts that the provider has. */
 function fits(written: Written, contract: Contract, provider: ProviderConfiguration): void {
-  const wanted = provider.kind === "http" ? "http" : "postgres-ledger";
+  const wanted = spokenBy(provider);
   if (contract.transport !== wanted)
     refuse(
       written,
       `this contract is for transport ${contract.transport}, and the provider speaks ${wanted}`,
     );
-  if (provider.kind !== "http") return;
+  if (provider.transport === LEDGER) return;
+  const { secrets = {}, writ = {} } = provider.settings as Partial<CommonSettings>; // Every other kind has them.
   // A contract is plain JSON by construction; the type only names its members.
   for (const { variable } of variablesIn(contract as unknown as Json)) {
     const [, kind, name = ""] = /^(secret:|writ\.)(.+)$/.exec(variable.name) ?? [];
     if (kind === undefined) continue;
-    const known = kind === "writ." ? provider.http.writ : provider.http.secrets;
+    const known = kind === "writ." ? writ : secrets;
     if (!Object.hasOwn(known, name))
       refuse(
         written,

@@ -1,4 +1,4 @@
-import type { RequestTemplate } from "../core/contract.ts";
+import type { HttpMessage } from "../core/http-message.ts";
 import { canonicalJson, type Json } from "../core/json.ts";
 import { partsOf, type Variable } from "../core/template.ts";
 import {
@@ -14,7 +14,7 @@ export type { Subject } from "./variable.ts";
 
 /** One request, ready to send. Written from the stored action alone: every attempt gives these bytes again. */
 export interface RenderedRequest {
-  readonly method: RequestTemplate["method"];
+  readonly method: HttpMessage["method"];
   /** Scheme, host and port: the provider's, never an argument's. */
   readonly origin: string;
   readonly path: string;
@@ -27,7 +27,7 @@ const PATH_MAX = 8192;
 const HEADER_MAX = 8192;
 
 /** Throws `invalid` when an argument would change where the request goes or what it consists of. */
-export function renderRequest(template: RequestTemplate, subject: Subject): RenderedRequest {
+export function renderRequest(template: HttpMessage, subject: Subject): RenderedRequest {
   const base = new URL(subject.base);
   // Addresses are logged and kept: a secret has no value there.
   const path = renderPath(template, { ...subject, secrets: {} }, base.pathname.replace(/\/$/, ""));
@@ -52,7 +52,7 @@ export function renderRequest(template: RequestTemplate, subject: Subject): Rend
 }
 
 /** The path and query after `{{base}}`. Values are percent-encoded; none may add, remove or climb a segment. */
-function renderPath(template: RequestTemplate, subject: Subject, basePath: string): string {
+function renderPath(template: HttpMessage, subject: Subject, basePath: string): string {
   const [base, ...parts] = partsOf(template.url);
   if (base === undefined || !("variable" in base) || base.variable.name !== "base") {
     unwritable('the url does not begin with "{{base}}"');
@@ -140,7 +140,7 @@ function strongTag(value: string): void {
 }
 
 /** JSON in its canonical form: the same bytes whatever order the contract was kept in. */
-function renderBody(template: RequestTemplate, subject: Subject): string | undefined {
+function renderBody(template: HttpMessage, subject: Subject): string | undefined {
   if (template.body === undefined) return undefined;
   const value = renderValue(template.body, subject);
   if (value === undefined) return undefined;

@@ -1,8 +1,9 @@
 import { authoritativeLookup, type Contract } from "./contract.ts";
+import { LEDGER } from "./transport.ts";
 
 /** What a contract can and cannot promise, in sentences for the people who decide under it. */
 export function promise(contract: Contract): readonly string[] {
-  if (contract.transport === "postgres-ledger") {
+  if (contract.transport === LEDGER) {
     return [
       "The effect, the claim and the receipt are one commit: there is an effect exactly when there is a receipt.",
       conditionPromise(contract),

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "./json.ts";
+import type { Message } from "./message.ts";
 
 /** How long a sent request may still act at the provider. */
 export type Settle = { readonly kind: "bounded"; readonly forMs: number } | { readonly kind: "unbounded" };
@@ -42,7 +43,7 @@ export interface Lookup {
   readonly lagMs: number;
   /** After the last send plus this, asking again teaches nothing more. */
   readonly horizonMs: number;
-  readonly request: RequestTemplate;
+  readonly request: Message;
   /** An answer that matches says "found". */
   readonly found: Match;
   /** An answer that matches says "nothing under this identity". Anything else is unclear. */
@@ -60,7 +61,7 @@ export type Barrier =
   | { readonly kind: "none" }
   | {
       readonly kind: "tombstone" | "cancel_by_key" | "fence";
-      readonly request: RequestTemplate;
+      readonly request: Message;
       readonly raised: Match;
     };
 
@@ -84,11 +85,12 @@ export type OutcomeMeaning =
  */
 export type Picks = Readonly<Record<string, string>>;
 
-/** All given members must hold; texts may hold `{{…}}` variables. Statuses are exact numbers or classes such as `5xx`. Body keys are JSON Pointers; `{"present": true}` asks only for presence; null counts as absent. */
+/** All given members must hold; texts may hold `{{…}}` variables. `phase` stands alone: it is about a silence, everything else about an answer. Statuses are exact numbers or classes such as `5xx`. Body keys are JSON Pointers; `{"present": true}` asks only for presence; null counts as absent. */
 export interface Match {
   readonly status?: readonly (number | string)[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, Json>>;
+  readonly phase?: readonly string[];
 }
 
 export interface OutcomeRule {
@@ -97,26 +99,16 @@ export interface OutcomeRule {
   readonly receipt?: Picks;
 }
 
-/** Rendered once from the stored action. Strings may hold `{{…}}` variables of section 6 of the protocol. */
-export interface RequestTemplate {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly encode?: "json" | "form";
-  readonly body?: Json;
-}
-
 /** How to fetch the resource and its version. */
 export interface ReadRule {
-  readonly request: RequestTemplate;
+  readonly request: Message;
   readonly version: { readonly header: string } | { readonly body: string };
   readonly require: "strong" | "opaque";
 }
 
 /** For an operation that the provider accepts now and finishes later. */
 export interface Completion {
-  readonly request: RequestTemplate;
+  readonly request: Message;
   readonly everyMs: number;
   readonly done: Match;
   readonly refused: Match;
@@ -127,7 +119,8 @@ export interface Completion {
 export interface Contract {
   /** Name and version, for example `shop.set_available/v1`. */
   readonly contract: string;
-  readonly transport: "http" | "postgres-ledger";
+  /** The kind of connector that speaks to the provider; its name in TRANSPORTS, or one that was registered. */
+  readonly transport: string;
   /** A request is aborted at this age. */
   readonly requestLifeMs: number;
   /** The longest time between starting a claim and the first byte leaving. */
@@ -143,7 +136,7 @@ export interface Contract {
   readonly outcomes: readonly OutcomeRule[];
   readonly completion?: Completion;
   readonly read?: ReadRule;
-  readonly request?: RequestTemplate;
+  readonly request?: Message;
   readonly vars?: Readonly<Record<string, string>>;
   /** Unclear lookups in a row after which a person is asked. */
   readonly unclearMax: number;

@@ -1,7 +1,7 @@
 import type { Contract, Match } from "./contract.ts";
 import { canonicalJson, type Json } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
-import { asksPresence, statusMatches } from "./match.ts";
+import { asksAnswer, asksPresence, statusMatches } from "./match.ts";
 
 const STATUSES: readonly number[] = Array.from({ length: 400 }, (_, index) => 200 + index);
 
@@ -9,15 +9,21 @@ const STATUSES: readonly number[] = Array.from({ length: 400 }, (_, index) => 20
 export function shadowedOutcomes({ outcomes }: Contract): readonly LintFinding[] {
   return outcomes.flatMap((rule, index) => {
     const earlier = outcomes.slice(0, index).map((other, at) => ({ ...other, at }));
-    const hiding = statusesOf(rule.when).map((status) =>
-      earlier.find((other) => statusMatches(other.when, status) && implied(other.when, rule.when)),
-    );
+    const { phase } = rule.when;
+    const hiding =
+      phase === undefined
+        ? statusesOf(rule.when).map((status) => earlier.find((other) => hides(other.when, rule.when, status)))
+        : phase.map((one) => earlier.find((other) => other.when.phase?.includes(one) === true));
     if (hiding.some((other) => other === undefined)) return [];
     const other = hiding.find((candidate) => candidate !== undefined && candidate.is !== rule.is);
     if (other === undefined) return [];
     const says = `never reached: /outcomes/${other.at} already says "${other.is}" of what this calls "${rule.is}"; put the narrower rule first`;
     return [{ rule: "shadowed-outcome", at: `/outcomes/${index}`, says }];
   });
+}
+
+function hides(wide: Match, narrow: Match, status: number): boolean {
+  return asksAnswer(wide) && statusMatches(wide, status) && implied(wide, narrow);
 }
 
 function statusesOf(match: Match): readonly number[] {

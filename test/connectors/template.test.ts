@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { renderRequest, type Subject } from "../../src/connectors/template.ts";
-import type { RequestTemplate } from "../../src/core/contract.ts";
+import type { HttpMessage } from "../../src/core/http-message.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { Problem } from "../../src/core/problem.ts";
 
@@ -25,7 +25,7 @@ const SUBJECT: Subject = {
   secrets: { token: "tok_verysecret" },
 };
 
-function rendered(template: Partial<RequestTemplate>, args?: JsonObject): ReturnType<typeof renderRequest> {
+function rendered(template: Partial<HttpMessage>, args?: JsonObject): ReturnType<typeof renderRequest> {
   return renderRequest(
     { method: "POST", url: "{{base}}/x", ...template },
     args === undefined ? SUBJECT : { ...SUBJECT, arguments: args },

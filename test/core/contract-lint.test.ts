@@ -50,7 +50,7 @@ test("a sound contract contradicts nothing", () => {
 
 const BROKEN: readonly (readonly [rule: string, at: string, changes: JsonObject, says: string])[] = [
   [
-    "http-needs-request",
+    "request-missing",
     "/request",
     { request: undefined as unknown as Json },
     "write the one that changes the resource",

@@ -1,6 +1,6 @@
-import { digestText } from "../../core/digest.ts";
 import { canonicalJson, type JsonObject } from "../../core/json.ts";
 import { Problem } from "../../core/problem.ts";
+import { fingerprint } from "../fingerprint.ts";
 import type { EgressRule } from "./egress.ts";
 
 /** A credential of the provider, already resolved. The agent never sees it and no log, outcome or digest holds it. */
@@ -97,8 +97,4 @@ export function settingsDigestValue(settings: HttpSettings): JsonObject {
     allowPrivate: typeof allowPrivate === "object" ? [...allowPrivate] : allowPrivate === true,
     ca: ca === undefined ? null : fingerprint(ca),
   };
-}
-
-function fingerprint(secret: string): string {
-  return digestText("writ.credential.v1", secret);
 }

@@ -1,0 +1,12 @@
+import type { JsonObject } from "../core/json.ts";
+import type { Connector } from "../service/ports.ts";
+import { HTTP } from "./http.ts";
+
+/** What is opened from settings: the connector, and what an action pins of the settings. */
+export interface Kind<Settings> {
+  readonly pinned: (settings: Settings) => JsonObject;
+  readonly connect: (settings: Settings) => Connector;
+}
+
+/** The kind of connector for each transport that comes with Writ and is sent something. */
+export const KINDS = { http: HTTP } as const;

@@ -1,6 +1,6 @@
+import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { userInfo } from "node:os";
-import { accepts, freePort, launch, own, serverFolder } from "./launch.ts";
+import { accepts, freePort, launch, type Owner, own, serverFolder } from "./launch.ts";
 import { lacks, type RealServer, type Stoppable } from "./server.ts";
 
 export interface MailServer extends Stoppable {
@@ -25,18 +25,22 @@ const PASSWORD = "open-sesame";
 export const eximDovecot: RealServer<MailServer> = {
   name: "Exim and Dovecot",
   installed: () =>
-    lacks("exim4-daemon-light", "exim4") ?? lacks("dovecot-imapd", "dovecot", "/usr/lib/dovecot/imap"),
+    lacks("exim4-daemon-light", "exim4") ??
+    lacks("dovecot-imapd", "dovecot", "/usr/lib/dovecot/imap") ??
+    lacksRights(),
   start: async () => {
-    const folder = serverFolder("exim");
+    const as = eximUser();
+    assert(as !== undefined, "installed() has looked for it");
+    const folder = serverFolder("exim", as);
     const mail = `${folder}/mail`;
     for (const made of [mail, `${folder}/spool`, `${folder}/log`]) {
       mkdirSync(made);
-      own(made);
+      own(made, as);
     }
     const [smtpPort, imapPort] = [await freePort(), await freePort()];
-    const exim = await startExim(folder, smtpPort);
+    const exim = await startExim(folder, smtpPort, as);
     try {
-      const dovecot = await startDovecot(mail, imapPort);
+      const dovecot = await startDovecot(mail, imapPort, as);
       return {
         smtpPort,
         imapPort,
@@ -55,15 +59,43 @@ export const eximDovecot: RealServer<MailServer> = {
   },
 };
 
-function startExim(folder: string, port: number): Promise<Stoppable> {
+function startExim(folder: string, port: number, as: Owner): Promise<Stoppable> {
   const file = `${folder}/exim.conf`;
   writeFileSync(file, eximConfiguration(folder, port));
   return launch({
     program: "exim4",
     args: ["-C", file, "-bdf"],
     folder,
+    as,
     ready: () => accepts(port),
   });
+}
+
+/** Exim gives its spool to the user it was built for, which only root and that user can do; Dovecot reads what Exim delivers. */
+interface EximUser extends Owner {
+  readonly user: string;
+  readonly group: string;
+}
+
+function eximUser(): EximUser | undefined {
+  const line = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .find((one) => one.startsWith("Debian-exim:"));
+  const [user = "", , uid, gid] = (line ?? "").split(":");
+  if (user === "") return undefined;
+  const group = readFileSync("/etc/group", "utf8")
+    .split("\n")
+    .find((one) => one.split(":")[2] === gid);
+  return { user, uid: Number(uid), gid: Number(gid), group: group?.split(":")[0] ?? user };
+}
+
+function lacksRights(): string | undefined {
+  const exim = eximUser();
+  if (exim === undefined) return "the user Debian-exim is not here (Debian package exim4-base)";
+  const uid = process.getuid?.();
+  return uid === 0 || uid === exim.uid
+    ? undefined
+    : "Exim gives its spool to the user Debian-exim, which only root and that user can do";
 }
 
 function eximConfiguration(folder: string, port: number): string {
@@ -75,8 +107,6 @@ log_file_path = ${folder}/log/%slog
 deliver_drop_privilege = true
 never_users =
 keep_environment =
-# Who may start it: ourselves.
-admin_groups = ${self().group}
 local_interfaces = 127.0.0.1
 daemon_smtp_ports = ${port}
 pid_file_path = ${folder}/exim.pid
@@ -122,14 +152,15 @@ begin retry
 `;
 }
 
-function startDovecot(mail: string, port: number): Promise<Stoppable> {
-  const folder = serverFolder("dovecot");
+function startDovecot(mail: string, port: number, as: EximUser): Promise<Stoppable> {
+  const folder = serverFolder("dovecot", as);
   const file = `${folder}/dovecot.conf`;
-  writeFileSync(file, dovecotConfiguration({ folder, mail, port }));
+  writeFileSync(file, dovecotConfiguration({ folder, mail, port, as }));
   return launch({
     program: "dovecot",
     args: ["-F", "-c", file],
     folder,
+    as,
     ready: () => accepts(port),
   });
 }
@@ -138,10 +169,11 @@ interface DovecotPlace {
   readonly folder: string;
   readonly mail: string;
   readonly port: number;
+  readonly as: EximUser;
 }
 
-function dovecotConfiguration({ folder, mail, port }: DovecotPlace): string {
-  const { user, uid, group, gid } = self();
+function dovecotConfiguration({ folder, mail, port, as }: DovecotPlace): string {
+  const { user, uid, group, gid } = as;
   return `
 base_dir = ${folder}/run
 state_dir = ${folder}/state
@@ -157,6 +189,7 @@ first_valid_uid = 1
 first_valid_gid = 0
 mail_location = maildir:${mail}/%u
 mail_fsync = never
+auth_failure_delay = 0
 passdb {
   driver = static
   args = password=${PASSWORD}
@@ -178,15 +211,6 @@ service imap-login {
   }
 }
 `;
-}
-
-/** Who runs the servers: nobody instead of root, else we. */
-function self(): { readonly user: string; readonly uid: number; readonly group: string; readonly gid: number } {
-  if (process.getuid?.() === 0) return { user: "nobody", uid: 65534, group: "nogroup", gid: 65534 };
-  const { username: user, uid, gid } = userInfo();
-  const lines = readFileSync("/etc/group", "utf8").split("\n");
-  const group = lines.find((line) => line.split(":")[2] === String(gid))?.split(":")[0];
-  return { user, uid, group: group ?? String(gid), gid };
 }
 
 function lettersIn(folder: string): readonly string[] {

@@ -21,10 +21,15 @@ export interface Launch {
   readonly folder: string;
   /** Asked again and again until it says yes. A throw is a no. */
   readonly ready: () => Promise<boolean>;
-  /** `self` for the few that insist on root's rights when they have them. */
-  readonly as?: "nobody" | "self";
+  /** `self` for the few that insist on root's rights when they have them, another user for those that insist on their own. */
+  readonly as?: "nobody" | "self" | Owner;
   /** How the server is asked to end; after ten seconds it is killed with all its children. */
   readonly signal?: "SIGTERM" | "SIGINT" | "SIGQUIT";
+}
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
 }
 
 export interface Launched extends Stoppable {
@@ -32,9 +37,10 @@ export interface Launched extends Stoppable {
   printed(): string;
 }
 
-/** Whether we must step down from root before a server starts. */
-function stepsDown(as: Launch["as"]): boolean {
-  return as !== "self" && process.getuid?.() === 0;
+/** Whom we must become, as root, before a server starts. */
+function ownerOf(as: Launch["as"]): Owner | undefined {
+  if (as === "self" || process.getuid?.() !== 0) return undefined;
+  return typeof as === "object" ? as : { uid: NOBODY, gid: NOBODY };
 }
 
 /** An empty folder for one server, which `stop` removes. As root it belongs to nobody, who will run the server. */
@@ -47,7 +53,8 @@ export function serverFolder(name: string, as?: Launch["as"]): string {
 
 /** Gives a file or folder that we wrote to the user who will run the server. */
 export function own(path: string, as?: Launch["as"]): void {
-  if (stepsDown(as)) chownSync(path, NOBODY, NOBODY);
+  const owner = ownerOf(as);
+  if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
 }
 
 /** Starts a server in the foreground, in a process group of its own, and waits until it is ready. */
@@ -110,7 +117,7 @@ function spawned({ program, args, env, folder, as }: Launch): ChildProcess {
     env: { PATH: process.env.PATH ?? "", HOME: folder, TMPDIR: folder, LC_ALL: "C.UTF-8", ...env },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
-    ...(stepsDown(as) ? { uid: NOBODY, gid: NOBODY } : {}),
+    ...ownerOf(as),
   });
 }
 

@@ -1,14 +1,18 @@
+import { expect, onTestFinished } from "vitest";
 import { httpConnector } from "../../src/connectors/http.ts";
 import { parseContract } from "../../src/core/contract-parse.ts";
+import type { JsonObject } from "../../src/core/json.ts";
 import { living } from "../connectors/errand.ts";
 import { alertmanager } from "../servers/alertmanager.ts";
+import type { Stoppable } from "../servers/server.ts";
+import { needs } from "../support/needs.ts";
 import { addressOf, askJson, over } from "./ask.ts";
-import { conform } from "./conform.ts";
+import { conform, tryCase } from "./conform.ts";
 import { httpSpeech } from "./cutting-proxy.ts";
-import { DONE, DOUBT } from "./subject.ts";
+import { DONE, DOUBT, type Subject } from "./subject.ts";
 
 // Two equal requests are two silences: nothing may be repeated. The comment carries our marker, so that finding one proves the effect.
-const CONTRACT = parseContract({
+const SILENCE: JsonObject = {
   contract: "alertmanager.silence/v1",
   transport: "http",
   ...living("5s"),
@@ -46,12 +50,12 @@ const CONTRACT = parseContract({
     },
     { when: { status: [400, 404] }, is: "final_no" },
   ],
-});
+};
 
-conform({
+const SUBJECT: Subject<Stoppable & { readonly url: string }> = {
   name: "silence with a marker",
   server: alertmanager,
-  tool: { contract: CONTRACT, expectedVersion: "none" },
+  tool: { contract: parseContract(SILENCE), expectedVersion: "none" },
   address: addressOf,
   connect: ({ url }, at) => httpConnector({ base: over(url, at), allowPrivate: ["127.0.0.1"] }),
   speech: httpSpeech("POST /api/v2/silences "),
@@ -71,7 +75,27 @@ conform({
     "after effect": DONE,
     "after headers": DONE,
   },
-});
+};
+
+conform(SUBJECT);
+
+needs(alertmanager)(
+  "a contract that lies is caught: with a key that nobody keeps, one lost answer makes two silences",
+  async () => {
+    const { lookup: _, ...blind } = SILENCE;
+    const lie: JsonObject = { identity: { kind: "key", window: { for: "24h" } } };
+    const running = await alertmanager.start();
+    onTestFinished(() => running.stop());
+
+    const { row } = await tryCase(
+      { ...SUBJECT, tool: { contract: parseContract({ ...blind, ...lie }), expectedVersion: "none" } },
+      running,
+      "after effect",
+    );
+
+    expect(row.seen).toMatchObject({ state: "succeeded", effects: 2, attempts: 2 });
+  },
+);
 
 function hours(ahead: number): string {
   return new Date(Date.now() + ahead * 3_600_000).toISOString();

@@ -27,7 +27,7 @@ export function conform<Running extends Stoppable>(subject: Subject<Running>): v
     for (const which of CASES.filter((each) => subject.ends[each] !== undefined))
       test(which, async () => {
         if (running === undefined) throw new Error("the server was not started");
-        const { row, of } = await outcomeOf(subject, running, which);
+        const { row, of } = await tryCase(subject, running, which);
         watched.push({ of, effects: row.seen.effects });
         keepRow(row);
         expect(row.seen).toMatchObject(row.claimed);
@@ -39,7 +39,8 @@ export function conform<Running extends Stoppable>(subject: Subject<Running>): v
   });
 }
 
-async function outcomeOf<Running extends Stoppable>(
+/** Takes one write through one case, to its end. Called within a test, which closes what is opened here. */
+export async function tryCase<Running extends Stoppable>(
   subject: Subject<Running>,
   running: Running,
   which: Case,

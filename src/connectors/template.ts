@@ -23,6 +23,11 @@ export interface RenderedRequest {
   readonly body?: string;
 }
 
+const CONTENT_TYPES = {
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+  text: "text/plain; charset=utf-8",
+} as const;
 const PATH_MAX = 8192;
 const HEADER_MAX = 8192;
 
@@ -37,7 +42,7 @@ export function renderRequest(template: HttpMessage, subject: Subject): Rendered
   if (parsed.origin !== base.origin || parsed.pathname + parsed.search !== path)
     unwritable("the address changes when it is read as a URL");
   const body = renderBody(template, subject);
-  const type = template.encode === "form" ? "application/x-www-form-urlencoded" : "application/json";
+  const type = CONTENT_TYPES[template.encode ?? "json"];
   const headers = renderHeaders(template.headers ?? {}, subject);
   if (body !== undefined && !headers.some(([name]) => name === "content-type"))
     headers.push(["content-type", type]);
@@ -89,7 +94,7 @@ function queryText(text: string): string {
 /** The value of a variable in the address, where nothing can be left out. */
 function present(variable: Variable, subject: Subject): string {
   const value = variableValue(variable, subject);
-  if (value === undefined) return unwritable(`{{${variable.name}}} in the address must have a value`);
+  if (value === undefined) return unwritable(`{{${variable.name}}} cannot be left out where it stands`);
   return plainText(value, variable.name);
 }
 
@@ -142,9 +147,26 @@ function strongTag(value: string): void {
 /** JSON in its canonical form: the same bytes whatever order the contract was kept in. */
 function renderBody(template: HttpMessage, subject: Subject): string | undefined {
   if (template.body === undefined) return undefined;
+  if (template.encode === "text") return plainBody(template.body, subject);
   const value = renderValue(template.body, subject);
   if (value === undefined) return undefined;
   return template.encode === "form" ? form(value) : canonicalJson(value);
+}
+
+/** A text in a grammar that we do not know, where a line of an argument's own could be a statement of its own: values hold none. */
+function plainBody(template: Json, subject: Subject): string {
+  const parts = partsOf(plainText(template, "body"));
+  return parts
+    .map((part) => {
+      if ("text" in part) return part.text;
+      const value = present(part.variable, subject);
+      if (/[\p{Cc}\u2028\u2029]/u.test(value))
+        unwritable(
+          `{{${part.variable.name}}} holds a line end or a control character; encode it (json, b64, uri)`,
+        );
+      return value;
+    })
+    .join("");
 }
 
 function form(value: Json): string {

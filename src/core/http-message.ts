@@ -9,7 +9,8 @@ export interface HttpMessage {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
-  readonly encode?: "json" | "form";
+  /** `text` sends the body as it is written: a text whose values hold no line ends. */
+  readonly encode?: "json" | "form" | "text";
   readonly body?: Json;
 }
 
@@ -43,6 +44,7 @@ function parse(written: Written): Message {
   if (!/^\{\{\s*base\s*\}\}(?:[/?]|$)/.test(textOf(url)))
     refuse(url, 'begin with "{{base}}/": the provider\'s settings name the host');
   if (textOf(url).includes("#")) refuse(url, 'a "#…" is never sent; leave it out');
+  if (given.encode?.value === "text" && given.body !== undefined) textOf(given.body);
   for (const part of [url, given.headers, given.query, given.body]) if (part !== undefined) checkHoles(part);
   return {
     method: choiceOf(required(written, given.method, "method", "write GET, POST, PUT, PATCH or DELETE"), [
@@ -55,7 +57,7 @@ function parse(written: Written): Message {
     url: textOf(url),
     ...(given.headers === undefined ? {} : { headers: parseHeaders(given.headers) }),
     ...(given.query === undefined ? {} : { query: textsOf(given.query) }),
-    ...(given.encode === undefined ? {} : { encode: choiceOf(given.encode, ["json", "form"]) }),
+    ...(given.encode === undefined ? {} : { encode: choiceOf(given.encode, ["json", "form", "text"]) }),
     ...(given.body === undefined ? {} : { body: given.body.value }),
   };
 }

@@ -138,6 +138,17 @@ test("a form is sorted, encoded, and takes plain values only", () => {
   expect(() => form({ a: "{{args.list}}" })).toThrow("not a plain value");
 });
 
+test("a text is sent as it is written, and no value adds a line to it", () => {
+  const text = (body: string, args?: JsonObject) => rendered({ encode: "text", body }, args);
+
+  const sent = text("UID:{{op.id}}\r\nSUMMARY:{{args.title}}\r\n", { title: "Fit; the bolt" });
+  expect(sent.body).toBe("UID:op_1\r\nSUMMARY:Fit; the bolt\r\n");
+  expect(sent.headers).toContainEqual(["content-type", "text/plain; charset=utf-8"]);
+  for (const title of ["a\r\nATTENDEE:b", "a\nb", "a\u2028b", "a\u0000b"])
+    expect(() => text("{{args.title}}", { title })).toThrow("holds a line end");
+  expect(() => text("{{args.list}}", { list: [1] })).toThrow("not a plain value");
+});
+
 describe("the address", () => {
   const path = (url: string, args?: JsonObject) => rendered({ url }, args).path;
 

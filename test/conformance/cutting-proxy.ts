@@ -25,8 +25,8 @@ export function httpSpeech(begins: string): Speech {
   return {
     begins: new RegExp(begins.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")),
     middle: /^[\s\S]*?\r\n\r\n[\s\S]{8}/,
-    answers: /HTTP\/1\.1 [2-5]/,
-    head: /HTTP\/1\.1 [2-5][\s\S]*?\r\n\r\n/,
+    answers: /HTTP\/1\.[01] [2-5]/,
+    head: /HTTP\/1\.[01] [2-5][\s\S]*?\r\n\r\n/,
   };
 }
 

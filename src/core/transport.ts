@@ -1,5 +1,13 @@
+import type { Contract } from "./contract.ts";
+import { GIT_MESSAGE } from "./git-message.ts";
 import { HTTP_MESSAGE } from "./http-message.ts";
+import { MARKER_MESSAGE } from "./marker-message.ts";
+import type { LintFinding } from "./lint-finding.ts";
 import type { MessageForm } from "./message.ts";
+import { NATS_MESSAGE, natsMistakes } from "./nats-message.ts";
+import { RABBITMQ_MESSAGE, rabbitmqMistakes } from "./rabbitmq-message.ts";
+import { REDIS_MESSAGE, redisMistakes } from "./redis-message.ts";
+import { SMTP_MESSAGE } from "./smtp-message.ts";
 import { objectOf } from "./written.ts";
 
 /**
@@ -19,6 +27,8 @@ export interface Transport {
   /** The effect is the ledger's own commit: nothing is sent. */
   readonly local: boolean;
   readonly message: MessageForm;
+  /** What a contract that is spoken here says against itself, beside what any contract can. */
+  readonly lint?: (contract: Contract) => readonly LintFinding[];
 }
 
 export type Transports = Readonly<Record<string, Transport>>;
@@ -34,6 +44,53 @@ export const TRANSPORTS = {
     base: true,
     local: false,
     message: HTTP_MESSAGE,
+  },
+  git: {
+    phases: { pushed: "unknown" },
+    headers: false,
+    base: false,
+    local: false,
+    message: GIT_MESSAGE,
+  },
+  smtp: {
+    // RFC 5321 4.1.1.4: until the dot the server has no letter.
+    phases: { before_dot: "nothing", after_dot: "unknown" },
+    headers: false,
+    base: false,
+    local: false,
+    message: SMTP_MESSAGE,
+  },
+  postgres: {
+    // A transaction whose COMMIT was not sent ends with its connection.
+    phases: { before_commit: "nothing", at_commit: "unknown" },
+    headers: false,
+    base: false,
+    local: false,
+    message: MARKER_MESSAGE,
+  },
+  nats: {
+    phases: { sent: "unknown" },
+    headers: false,
+    base: false,
+    local: false,
+    message: NATS_MESSAGE,
+    lint: natsMistakes,
+  },
+  redis: {
+    phases: { sent: "unknown" },
+    headers: false,
+    base: false,
+    local: false,
+    message: REDIS_MESSAGE,
+    lint: redisMistakes,
+  },
+  rabbitmq: {
+    phases: { sent: "unknown" },
+    headers: false,
+    base: false,
+    local: false,
+    message: RABBITMQ_MESSAGE,
+    lint: rabbitmqMistakes,
   },
   [LEDGER]: {
     phases: {},

@@ -1,7 +1,7 @@
 import { GIT } from "../../src/connectors/git.ts";
 import { preset } from "../connectors/errand.ts";
 import { type GitRepository, type GitServer, gitDaemon } from "../servers/git-daemon.ts";
-import { serverFolder } from "../servers/launch.ts";
+import { scratchFolder } from "../support/scratch-folder.ts";
 import { addressOf, over } from "./ask.ts";
 import { conform } from "./conform.ts";
 import { DONE, REFUSED } from "./subject.ts";
@@ -29,13 +29,11 @@ conform<GitServer>({
   address: addressOf,
   connect: (running, at) => {
     const { name } = repositoryOf(running);
-    const folder = serverFolder("git-scratch", "self");
-    const connector = GIT.connect({
+    return GIT.connect({
       remote: `${over(running.url, at)}/${name}`,
       author: { name: "Writ", email: "writ@example.test" },
-      folder,
+      folder: scratchFolder(),
     });
-    return connector;
   },
   // A push begins with its own command; its body is a pack, and the report begins with what became of that.
   speech: {

@@ -48,6 +48,8 @@ export function toolOf(file: YamlFile, shelf: Shelf): Tool {
   const terms = contractOf(contract, file, shelf);
   const statements = statementsOf(sql, settings, written);
   fits(contract, terms, settings);
+  const permissionForMs = positiveOf(by("permissionFor"));
+  refuseShortPermission(by("permissionFor"), permissionForMs, terms);
   return {
     name: nameOf(tool),
     title: textOf(title),
@@ -58,13 +60,26 @@ export function toolOf(file: YamlFile, shelf: Shelf): Tool {
     expectedVersion: choiceOf(by("expectedVersion"), ["required", "optional", "none"]),
     ...(statements === undefined ? {} : { sql: statements }),
     contract: terms,
-    permissionForMs: positiveOf(by("permissionFor")),
+    permissionForMs,
     reviewForMs: positiveOf(by("reviewFor")),
     autonomy: choiceOf(by("autonomy"), ["drilled", "allowed", "never"]),
     lookalikes: choiceOf(by("lookalikes"), ["principal", "tenant", "off"]),
     intentKey: choiceOf(by("intentKey"), ["required", "optional"]),
     reversible: reversibleOf(given.approval),
   };
+}
+
+/** The send gate wants the whole request to end within the permission: a shorter one permits nothing. */
+function refuseShortPermission(
+  written: Written,
+  forMs: number,
+  { maxPauseMs, requestLifeMs }: Contract,
+): void {
+  if (forMs <= maxPauseMs + requestLifeMs)
+    refuse(
+      written,
+      `a permission must last longer than one request may (the contract's maxPause + requestLife = ${maxPauseMs + requestLifeMs} ms), or nothing is ever sent`,
+    );
 }
 
 function nameOf(written: Written): string {
@@ -150,6 +165,12 @@ function templateOf(written: Written, schema: JsonObject): string {
       refuse(written, `"${name}" names the resource, so the input must require it`);
     return "";
   });
+  // "{a}:{b}" has two readings of one name: an argument may hold the ":" itself.
+  if (template.split("/").some((segment) => (segment.match(/\{/g) ?? []).length > 1))
+    refuse(
+      written,
+      'only "/" may stand between two arguments: write {a}/{b}, so that the name has one reading',
+    );
   return /^[A-Za-z0-9_.:@~/-]*$/.test(rest)
     ? template
     : refuse(written, "write letters, digits, _ . : @ ~ - /, and arguments in { }");

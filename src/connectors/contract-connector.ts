@@ -1,6 +1,6 @@
 import type { Outcome } from "../core/attempt.ts";
 import type { Contract, Lookup, ReadRule } from "../core/contract.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import { type Json, type JsonObject, pointed } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
 import { Problem } from "../core/problem.ts";
 import type { Connector, ConnectorFinding, Errand } from "../service/ports.ts";
@@ -66,7 +66,12 @@ async function perform(line: Counterpart, errand: Errand): Promise<Outcome> {
     return { kind: "refused", reason: "provider_refused", detail: "the contract has no request" };
   // An idle connection that the provider is just closing would lose an answer for nothing; only where a repeat is safe is that worth the speed.
   const fresh = contract.identity.kind === "none";
-  const got = await ask(line, contract.request, { gate, fresh, ...subjectAndLife(line, errand) });
+  const got = await ask(line, contract.request, {
+    gate,
+    fresh,
+    ...remembrance(contract),
+    ...subjectAndLife(line, errand),
+  });
   switch (got.kind) {
     case "unwritable":
       // The same action would give the same "no" for ever, and not a byte of it was sent.
@@ -84,6 +89,13 @@ async function perform(line: Counterpart, errand: Errand): Promise<Outcome> {
   }
 }
 
+/** Only a window that ends in another execution is dangerous when it is shorter than it was said to be. */
+function remembrance({ identity }: Contract): Pick<Asking, "remembersMs"> {
+  if (identity.kind === "none" || identity.window.after === "refuses") return {};
+  const { forMs } = identity.window;
+  return forMs === null ? {} : { remembersMs: forMs };
+}
+
 async function lookUp(line: Counterpart, errand: Errand, name: string): Promise<ConnectorFinding> {
   const lookup = errand.contract.lookup.find((candidate) => candidate.name === name);
   if (lookup === undefined) return { kind: "unclear", why: `the contract has no lookup "${name}"` };
@@ -99,10 +111,12 @@ async function lookUp(line: Counterpart, errand: Errand, name: string): Promise<
 }
 
 function findingOf(lookup: Lookup, reply: Reply, errand: Errand, reading: Reading): ConnectorFinding {
-  const { found, absent, barrier, digestAt, receipt = {} } = lookup;
+  const { absent, barrier, digestAt, receipt = {} } = lookup;
   if (barrier !== undefined && matches(barrier, reply, reading)) return { kind: "absent", sawBarrier: true };
-  if (!matches(found, reply, reading)) {
-    if (matches(absent, reply, reading)) return { kind: "absent" };
+  const shown = foundIn(lookup, reply, reading);
+  if (shown === undefined) {
+    const searched = lookup.each === undefined || Array.isArray(pointed(reply.body, lookup.each));
+    if (searched && matches(absent, reply, reading)) return { kind: "absent" };
     return {
       kind: "unclear",
       why: `"${lookup.name}" answered ${reply.status}, which the contract does not know`,
@@ -110,15 +124,26 @@ function findingOf(lookup: Lookup, reply: Reply, errand: Errand, reading: Readin
   }
   const { kept, lacks } = picked(
     digestAt === undefined ? receipt : { ...receipt, digest: digestAt },
-    reply,
+    shown,
     reading.clean,
   );
   if (lacks !== undefined)
     return { kind: "unclear", why: `"${lookup.name}" found something without its "${lacks}"` };
   const evidence = { kind: "lookup" as const, data: { lookup: lookup.name, status: reply.status, ...kept } };
-  return digestAt !== undefined && kept.digest !== errand.digest
+  const wanted = lookup.digestIs === undefined ? errand.digest : reading.bind(lookup.digestIs);
+  return digestAt !== undefined && kept.digest !== wanted
     ? { kind: "conflict", evidence }
     : { kind: "confirmed", evidence };
+}
+
+/** The answer, or the item of its list, that shows our operation. */
+function foundIn({ each, found }: Lookup, reply: Reply, reading: Reading): Reply | undefined {
+  if (each === undefined) return matches(found, reply, reading) ? reply : undefined;
+  const list = pointed(reply.body, each);
+  if (!Array.isArray(list)) return undefined;
+  return (list as readonly Json[]) // Array.isArray forgets what a JSON array holds.
+    .map((body) => ({ ...reply, body }))
+    .find((item) => matches(found, item, reading));
 }
 
 async function bar(
@@ -190,6 +215,7 @@ interface Asking {
   readonly gate: () => boolean;
   /** On a connection of its own, closed with the answer. */
   readonly fresh: boolean;
+  readonly remembersMs?: number;
 }
 
 function ask(
@@ -208,12 +234,15 @@ function always(): boolean {
   return true;
 }
 
-function subjectOf(line: Counterpart, { action, contract, digest, authorizedAt }: Errand): Subject {
+function subjectOf(
+  line: Counterpart,
+  { action, contract, digest, authorizedAt, firstSentAt }: Errand,
+): Subject {
   return {
     tenantId: action.tenantId,
     resourceId: action.resource.id,
     arguments: action.arguments,
-    operation: { id: action.operationId, digest, authorizedAt },
+    operation: { id: action.operationId, digest, authorizedAt, firstSentAt },
     vars: contract.vars ?? {},
     ...(action.expectedVersion === undefined ? {} : { expectedVersion: action.expectedVersion }),
     ...line.fixed,

@@ -1,3 +1,4 @@
+import { certaintyMistakes } from "./certainty-lint.ts";
 import { authoritativeLookup, type Contract } from "./contract.ts";
 import type { Json } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
@@ -37,6 +38,7 @@ const RULES: readonly Rule[] = [
   completionNamesTheOperation,
   somethingConfirms,
   duplicatesNeedAnIdentity,
+  certaintyMistakes,
   shadowedOutcomes,
   variableMistakes,
 ];

@@ -86,9 +86,19 @@ export function parseContract(document: Json, transports: Transports = TRANSPORT
       given.unclearMax === undefined ? CONTRACT_DEFAULTS.unclearMax : countOf(given.unclearMax, 100),
     ...(given.completion === undefined ? {} : { completion: parseCompletion(given.completion, message) }),
     ...(given.read === undefined ? {} : { read: parseRead(given.read, message) }),
-    ...(given.request === undefined ? {} : { request: message.parse(given.request) }),
+    ...(given.request === undefined ? {} : { request: message.parse(one(given.request)) }),
     ...(given.vars === undefined ? {} : { vars: textsOf(given.vars) }),
   };
+}
+
+/** One operation is one effect: a list of requests would have halves. */
+function one(written: Written): Written {
+  return Array.isArray(written.value)
+    ? refuse(
+        written,
+        "an operation is one request with one effect; write one, and make each of the others an operation of its own",
+      )
+    : written;
 }
 
 function parseTransport(
@@ -150,7 +160,7 @@ function parsePrecondition(written: Written): Precondition {
 
 function parseIdentity(written: Written): Identity {
   if (written.value === "none") return { kind: "none" };
-  const given = membersOf(written, ["kind", "window", "duplicateMeans"]);
+  const given = membersOf(written, ["kind", "window", "duplicateMeans", "minRetryDelay"]);
   const kind = choiceOf(
     required(written, given.kind, "kind", "say what makes a second request recognizable"),
     ["none", "key", "marker", "create_once", "same_version"],
@@ -174,6 +184,7 @@ function parseIdentity(written: Written): Identity {
       means === undefined
         ? CONTRACT_DEFAULTS.duplicateMeans
         : choiceOf(means, ["effect", "effect_or_in_flight", "marker_only"]),
+    ...(given.minRetryDelay === undefined ? {} : { minRetryDelayMs: positiveOf(given.minRetryDelay) }),
   };
 }
 

@@ -54,7 +54,8 @@ function lookingPromise(contract: Contract): string | undefined {
   return `A lost answer is cleared by looking up ("${sure.name}"): found is applied; nothing there ${after} after the last send is not applied.`;
 }
 
-function repeatPromise({ identity, maxPauseMs, requestLifeMs }: Contract): string | undefined {
+function repeatPromise(contract: Contract): string | undefined {
+  const { identity, maxPauseMs, requestLifeMs } = contract;
   if (identity.kind === "none") return undefined;
   const by = {
     key: "by its key",
@@ -64,12 +65,32 @@ function repeatPromise({ identity, maxPauseMs, requestLifeMs }: Contract): strin
   }[identity.kind];
   const { forMs, marginMs, after } = identity.window;
   const recognized = `the provider recognizes it ${by}`;
-  if (forMs === null) return `A repeat is safe at any time: ${recognized}, for ever.`;
+  const more = waitPromise(identity.minRetryDelayMs) + conflictPromise(contract);
+  if (forMs === null) return `A repeat is safe at any time: ${recognized}, for ever.${more}`;
   if (after === "refuses") {
-    return `A repeat is safe at any time: ${recognized} for ${timeWords(forMs)}, and refuses it afterwards.`;
+    return `A repeat is safe at any time: ${recognized} for ${timeWords(forMs)}, and refuses it afterwards.${more}`;
   }
   const safeMs = forMs - marginMs - maxPauseMs - requestLifeMs;
-  return `A repeat is safe for ${timeWords(safeMs)} after the first send: ${recognized}; afterwards it would be executed again, and none is sent.`;
+  return `A repeat is safe for ${timeWords(safeMs)} after the first send: ${recognized}; afterwards it would be executed again, and none is sent.${more}`;
+}
+
+function waitPromise(minRetryDelayMs: number | undefined): string {
+  return minRetryDelayMs === undefined
+    ? ""
+    : ` It is sent ${timeWords(minRetryDelayMs)} after the last attempt at the earliest.`;
+}
+
+/** Where our own success makes the condition fail, the repeat's answer does not tell ours from somebody else's. */
+function conflictPromise({ precondition }: Contract): string {
+  if (precondition.kind === "none") return "";
+  switch (precondition.replay) {
+    case "precondition_first":
+      return " If the first one took effect, the repeat is answered like a conflict, so that answer alone settles nothing.";
+    case "dedup_first":
+      return " If the first one took effect, the repeat says so, whatever the version is by then.";
+    case "marker_visible":
+      return " If the first one took effect, the repeat's refusal shows our marker.";
+  }
 }
 
 function barrierPromise({ barrier }: Contract): readonly string[] {

@@ -12,7 +12,11 @@ export type Precondition =
       /** `claimed` is somebody's word; `probed` was measured. */
       readonly atomic: "claimed" | "probed";
       readonly versions: "never_return" | "may_return";
-      /** What a repeat of a request that already took effect is answered by. */
+      /**
+       * Which of the two the provider asks first when a request that took effect comes again: its condition (then our own effect makes it
+       * "precondition failed"), its memory of us, or neither, but it shows our marker beside the failed condition. It changes no step: a no
+       * to a repeat is never evidence about an earlier attempt. It says whether a repeat can clear a lost answer.
+       */
       readonly replay: "precondition_first" | "dedup_first" | "marker_visible";
     };
 
@@ -33,6 +37,8 @@ export type Identity =
       readonly window: Window;
       /** What the provider's "I have seen this" proves. */
       readonly duplicateMeans: "effect" | "effect_or_in_flight" | "marker_only";
+      /** A repeat sooner than this after the last attempt is not recognized, or refused. */
+      readonly minRetryDelayMs?: number;
     };
 
 /** A question to the provider that names our operation. `authoritative`: not finding proves absence once everything sent has settled. */
@@ -44,12 +50,19 @@ export interface Lookup {
   /** After the last send plus this, asking again teaches nothing more. */
   readonly horizonMs: number;
   readonly request: Message;
+  /**
+   * Where the answer holds a list to look through. Then `found`, `digestAt` and `receipt` are about one item, the first that matches, and
+   * nothing is absent unless the list is there.
+   */
+  readonly each?: string;
   /** An answer that matches says "found". */
   readonly found: Match;
   /** An answer that matches says "nothing under this identity". Anything else is unclear. */
   readonly absent: Match;
   /** Found, but with another digest than ours: an identity conflict. Absent when the provider shows no digest. */
   readonly digestAt?: string;
+  /** What our digest looks like there, such as "{{b64 op.digest}}". By default as it is. */
+  readonly digestIs?: string;
   /** Found, but it is our own barrier. Asked first: a barrier may look like a find. */
   readonly barrier?: Match;
   /** What to keep as evidence of what was found. */

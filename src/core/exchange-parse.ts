@@ -9,7 +9,7 @@ import type {
 } from "./contract.ts";
 import { CONTRACT_DEFAULTS } from "./contract-defaults.ts";
 import { parseMatch, parsePicks, parseWhen } from "./match-parse.ts";
-import type { MessageForm } from "./message.ts";
+import { checkHoles, type MessageForm } from "./message.ts";
 import {
   choiceOf,
   durationOf,
@@ -29,9 +29,11 @@ export function parseLookup(written: Written, settle: Settle, message: MessageFo
     "lag",
     "horizon",
     "request",
+    "each",
     "found",
     "absent",
     "digestAt",
+    "digestIs",
     "barrier",
     "receipt",
   ]);
@@ -45,9 +47,15 @@ export function parseLookup(written: Written, settle: Settle, message: MessageFo
   }
   const lagMs = given.lag === undefined ? 0 : durationOf(given.lag);
   const settledMs = (settle.kind === "bounded" ? settle.forMs : 0) + lagMs;
-  const digestAt = given.digestAt;
+  const { digestAt, digestIs, each } = given;
   if (digestAt !== undefined && !textOf(digestAt).startsWith("/"))
     refuse(digestAt, 'write a JSON Pointer, such as "/digest"');
+  if (digestIs !== undefined) {
+    checkHoles(digestIs);
+    if (digestAt === undefined) refuse(digestIs, 'say with "digestAt" where it stands');
+  }
+  if (each !== undefined && !/^(\/|$)/.test(String(each.value)))
+    refuse(each, 'write a JSON Pointer to the list, such as "/data", or "" where the answer is the list');
   return {
     name: textOf(required(written, given.name, "name", "name the lookup; findings are recorded under it")),
     strength,
@@ -61,7 +69,9 @@ export function parseLookup(written: Written, settle: Settle, message: MessageFo
     absent: parseMatch(
       required(written, given.absent, "absent", "say which answer shows that nothing is there"),
     ),
+    ...(each === undefined ? {} : { each: String(each.value) }),
     ...(digestAt === undefined ? {} : { digestAt: textOf(digestAt) }),
+    ...(digestIs === undefined ? {} : { digestIs: textOf(digestIs) }),
     ...(given.barrier === undefined ? {} : { barrier: parseMatch(given.barrier) }),
     ...(given.receipt === undefined ? {} : { receipt: parsePicks(given.receipt) }),
   };

@@ -67,7 +67,8 @@ function placesOf(contract: Contract, { message }: Transport): readonly Place[] 
   return [
     ...requestsOf(contract).flatMap(({ at, request }) => requestPlaces(at, message.parts(request))),
     ...outcomes.flatMap((rule, index) => matchPlaces(`/outcomes/${index}/when`, rule.when)),
-    ...lookup.flatMap(({ found, absent, barrier: own }, index) => [
+    ...lookup.flatMap(({ found, absent, barrier: own, digestIs }, index) => [
+      { at: `/lookup/${index}/digestIs`, value: digestIs, secrets: false, vars: true, operation: true },
       ...matchPlaces(`/lookup/${index}/found`, found),
       ...matchPlaces(`/lookup/${index}/absent`, absent),
       ...matchPlaces(`/lookup/${index}/barrier`, own),

@@ -232,6 +232,7 @@ export interface Errand {
   readonly tool: Tool;
   readonly attempt: number;
   readonly authorizedAt: Instant;
+  /** The claim of the first attempt, whatever became of it: the same for every attempt. */
   readonly firstSentAt: Instant;
   /** Aborted at requestLife; nothing may leave afterwards. */
   readonly signal: AbortSignal;

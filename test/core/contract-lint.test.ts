@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { lintContract } from "../../src/core/contract-lint.ts";
 import { parseContract } from "../../src/core/contract-parse.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
+import { TRANSPORTS, type Transports } from "../../src/core/transport.ts";
 
 const BASE = "{{base}}/orders";
 const SOUND: JsonObject = {
@@ -224,6 +226,73 @@ const BROKEN: readonly (readonly [rule: string, at: string, changes: JsonObject,
     lookup({ found: { body: { "/t": "{{secret:token}}" } } }),
     "logged and kept",
   ],
+  ["transport-unknown", "/transport", { transport: "telegraph" }, "nobody here speaks telegraph"],
+  [
+    "phase-unknown",
+    "/outcomes/0/when/phase",
+    { outcomes: [{ when: { phase: "before_dot" }, is: "not_sent" }] },
+    "it reports sent",
+  ],
+  [
+    "silence-read-as-answer",
+    "/outcomes/0/is",
+    { outcomes: [{ when: { phase: "sent" }, is: "not_sent" }] },
+    "write is: unknown",
+  ],
+  [
+    "status-alone",
+    "/outcomes/1/when",
+    {
+      outcomes: [
+        { when: { status: 201 }, is: "effect" },
+        { when: { status: [404, 409] }, is: "final_no" },
+      ],
+    },
+    "look for the no in its body or a header",
+  ],
+  [
+    "several-effects",
+    "/outcomes/0/when",
+    { outcomes: [{ when: { status: "2xx" }, is: "effect" }] },
+    "an operation has no half",
+  ],
+  [
+    "replay-without-identity",
+    "/precondition/replay",
+    {
+      ...request(IF_MATCH),
+      identity: { kind: "same_version" },
+      precondition: { ...ETAG, replay: "dedup_first" },
+    },
+    "or write precondition_first",
+  ],
+  [
+    "marker-not-read",
+    "/outcomes",
+    {
+      ...request({ headers: { "Idempotency-Key": "{{op.key}}", ...IF_MATCH.headers } }),
+      precondition: { ...ETAG, replay: "marker_visible" },
+    },
+    "add one that is: duplicate",
+  ],
+  [
+    "fence-behind-a-lag",
+    "/barrier/kind",
+    {
+      barrier: {
+        kind: "fence",
+        request: { method: "PUT", url: "{{base}}/fence/{{op.id}}" },
+        raised: { status: 200 },
+      },
+    },
+    "a fence leaves nothing that shows what came before it",
+  ],
+  [
+    "retry-after-the-window",
+    "/identity/minRetryDelay",
+    { identity: { kind: "key", window: { for: "2m", margin: "1m" }, minRetryDelay: "60s" } },
+    "before a repeat that waits could arrive",
+  ],
   [
     "read-before-operation",
     "/read/request/url",
@@ -232,15 +301,103 @@ const BROKEN: readonly (readonly [rule: string, at: string, changes: JsonObject,
   ],
 ];
 
+/** As somebody who also speaks other transports would read it: the rules know only those that are there. */
+function parse(written: JsonObject): ReturnType<typeof parseContract> {
+  const given = Object.entries(written).filter(([, value]) => value !== undefined);
+  return parseContract(Object.fromEntries(given), { ...TRANSPORTS, telegraph: TRANSPORTS.http });
+}
+
 describe("a contract that contradicts itself is told what to mend", () => {
   test.each(BROKEN)("%s at %s", (rule, at, changes, says) => {
-    const written = Object.fromEntries(
-      Object.entries({ ...SOUND, ...changes }).filter(([, value]) => value !== undefined),
-    );
-
-    const found = lintContract(parseContract(written));
+    const found = lintContract(parse({ ...SOUND, ...changes }));
 
     expect(found).toContainEqual({ rule, at, says: expect.stringContaining(says) });
+  });
+
+  test("in these very words (vitest -u writes the file)", async () => {
+    const words = BROKEN.flatMap(([rule, at, changes]) =>
+      lintContract(parse({ ...SOUND, ...changes }))
+        .filter((found) => found.rule === rule && found.at === at)
+        .map(({ says }) => `${rule} ${at}\n  ${says}\n`),
+    );
+
+    await expect(words.join("\n")).toMatchFileSnapshot("contract-lint.says.txt");
+  });
+
+  test("and every rule that there is has a contract that breaks it", () => {
+    const folder = new URL("../../src/core/", import.meta.url);
+    const text = [
+      "contract-lint",
+      "transport-lint",
+      "certainty-lint",
+      "outcome-shadow",
+      "variable-lint",
+      "http-message",
+    ]
+      .map((name) => readFileSync(new URL(`${name}.ts`, folder), "utf8"))
+      .join("\n");
+    const rules = [...text.matchAll(/(?:finding\(\s*|rule: )"([a-z-]+)"/g)].map(([, rule]) => rule);
+
+    expect([...new Set(rules)].sort()).toEqual(
+      [...new Set(BROKEN.map(([rule]) => rule)), "headers-unknown", "shadowed-outcome"].sort(),
+    );
+  });
+});
+
+// A transport with answers that have no headers, and with a phase in which nothing can have happened.
+const POST: Transports = {
+  ...TRANSPORTS,
+  post: { ...TRANSPORTS.http, headers: false, phases: { before_dot: "nothing", after_dot: "unknown" } },
+};
+
+describe("what a transport does not have, or does not prove", () => {
+  const found = (changes: JsonObject) =>
+    lintContract(parseContract({ ...SOUND, ...changes, transport: "post" }, POST), POST);
+
+  test("no headers to look into", () => {
+    const says = "an answer of transport post has no headers; look into its body";
+
+    expect(
+      found({
+        read: { request: { method: "GET", url: "{{base}}/x" }, version: { header: "ETag" } },
+        outcomes: [{ when: { headers: { Done: "yes" } }, is: "effect", receipt: { id: "header:Id" } }],
+      }),
+    ).toEqual([
+      { rule: "headers-unknown", at: "/outcomes/0/when/headers", says },
+      { rule: "headers-unknown", at: "/outcomes/0/receipt/id", says },
+      { rule: "headers-unknown", at: "/read/version/header", says },
+    ]);
+  });
+
+  test("a phase in which nothing can have happened may be a no, and is never a yes", () => {
+    const is = (meaning: string) =>
+      found({
+        outcomes: [
+          { when: { phase: "before_dot" }, is: meaning },
+          { when: { status: 201 }, is: "effect" },
+        ],
+      });
+
+    expect(["not_sent", "transient_no", "final_no", "unknown"].flatMap(is)).toEqual([]);
+    expect(is("effect")).toEqual([
+      {
+        rule: "silence-read-as-answer",
+        at: "/outcomes/0/is",
+        says: 'no answer came, so it cannot mean "effect"; write one of not_sent, transient_no, final_no, or unknown',
+      },
+    ]);
+  });
+
+  test("a phase of which nobody knows", () => {
+    const two = { when: { phase: ["before_dot", "after_dot"] }, is: "not_sent" };
+
+    expect(found({ outcomes: [two, { when: { status: 201 }, is: "effect" }] })).toEqual([
+      {
+        rule: "silence-read-as-answer",
+        at: "/outcomes/0/is",
+        says: 'an answer that is lost in phase "after_dot" says nothing about the effect; write is: unknown',
+      },
+    ]);
   });
 });
 

@@ -41,6 +41,11 @@ export interface Sending {
   readonly gate: () => boolean;
   /** On a connection of its own, closed with the answer. */
   readonly fresh: boolean;
+  /**
+   * How long the contract counts on the provider to recognize a repeat, where it would execute it afterwards. A line that can ask the
+   * provider how long it really does sends nothing that is counted on for longer: that is `unsent`.
+   */
+  readonly remembersMs?: number;
   /** A larger answer is cut off, and is `silent`. */
   readonly answerMaxBytes: number;
 }

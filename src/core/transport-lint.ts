@@ -10,7 +10,18 @@ export function transportMistakes(contract: Contract, transport: Transport): rea
   return RULES.flatMap((rule) => rule(contract, transport));
 }
 
-const RULES: readonly Rule[] = [somethingIsSent, messagesHold, phasesExist, phasesProve, headersExist];
+const RULES: readonly Rule[] = [
+  somethingIsSent,
+  messagesHold,
+  phasesExist,
+  phasesProve,
+  headersExist,
+  ownRules,
+];
+
+function ownRules(contract: Contract, { lint }: Transport): readonly LintFinding[] {
+  return lint?.(contract) ?? [];
+}
 
 function finding(rule: string, at: string, says: string): readonly LintFinding[] {
   return [{ rule, at, says }];

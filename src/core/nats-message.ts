@@ -62,7 +62,7 @@ function checkSearch(written: Written, members: Partial<Record<string, Written>>
   const names = Object.keys(textsOf(header));
   if (names.length !== 1 || !TOKEN.test(names[0] ?? "")) refuse(header, "write exactly one header");
   if ((members.since === undefined) === (members.after === undefined))
-    refuse(written, 'write either since: "{{op.authorized_at}}" or after: "{{expected.version}}"');
+    refuse(written, 'write either since: "{{op.first_sent_at}}" or after: "{{expected.version}}"');
   for (const place of [members.since, members.after]) if (place !== undefined) textOf(place);
 }
 

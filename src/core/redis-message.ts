@@ -45,7 +45,7 @@ function parse(written: Written): Message {
   if (form === "find" && (members.keep === undefined) !== (members.since === undefined))
     refuse(
       body,
-      '"keep" and since: "{{op.authorized_at}}" stand together: how long markers are kept, and from when',
+      '"keep" and since: "{{op.first_sent_at}}" stand together: how long markers are kept, and from when',
     );
   checkHoles(body);
   return { [form]: body.value };

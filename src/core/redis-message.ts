@@ -39,7 +39,7 @@ function parse(written: Written): Message {
     if (member === undefined) continue;
     if (name === "do") checkCommands(member);
     else if (name === "expect") checkExpected(member);
-    else if (name === "keep") durationOf(member);
+    else if (name === "keep") checkKeep(member);
     else textOf(member);
   }
   if (form === "find" && (members.keep === undefined) !== (members.since === undefined))
@@ -49,6 +49,17 @@ function parse(written: Written): Message {
     );
   checkHoles(body);
   return { [form]: body.value };
+}
+
+// The ledger's clock and the server's differ by less than this, or nothing else works either.
+const KEEP_MIN_MS = 5 * 60_000;
+
+function checkKeep(written: Written): void {
+  if (durationOf(written) < KEEP_MIN_MS)
+    refuse(
+      written,
+      "keep it for at least 5m: clocks differ, and a marker that is gone is a repeat that is executed",
+    );
 }
 
 function checkExpected(written: Written): void {

@@ -8,6 +8,8 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   /** Absent when there is none, or none that has exactly one reading as JSON. */
   readonly body?: Json;
+  /** The body as it came, where it is text. */
+  readonly text?: string;
   /** Why a body that is there is not JSON. */
   readonly unreadable?: string;
   /** When the whole answer was here, in milliseconds since 1970: dates in it are read against this. */

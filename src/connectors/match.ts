@@ -19,6 +19,10 @@ export function matches(match: Match, reply: Reply, { bind }: Pick<Reading, "bin
     const wanted = bind(expected);
     if (wanted === undefined || headerOf(reply, name) !== wanted) return false;
   }
+  const texts = (match.contains ?? []).map((text) => bind(text));
+  // An empty text is in every body, and would decide nothing.
+  if (!texts.every((text) => typeof text === "string" && text !== "" && reply.text?.includes(text) === true))
+    return false;
   return Object.entries(match.body ?? {}).every(([pointer, expected]) =>
     bodyHolds(pointer, expected, reply, bind),
   );

@@ -1,4 +1,4 @@
-import { authoritativeLookup, type Contract, type OutcomeRule } from "./contract.ts";
+import { authoritativeLookup, type Contract, type Match, type OutcomeRule } from "./contract.ts";
 import type { LintFinding } from "./lint-finding.ts";
 import { statusMatches } from "./match.ts";
 
@@ -31,7 +31,7 @@ const NO: readonly OutcomeRule["is"][] = ["final_no", "not_found", "transient_no
 function statusAloneDecidesNothing({ transport, identity, outcomes }: Contract): readonly LintFinding[] {
   if (transport !== "http" || identity.kind === "none" || identity.kind === "same_version") return [];
   return outcomes.flatMap(({ when, is }, index) => {
-    const alone = when.phase === undefined && when.headers === undefined && when.body === undefined;
+    const alone = when.phase === undefined && !looksInside(when);
     const status = AMBIGUOUS.find((candidate) => statusMatches(when, candidate));
     if (!alone || status === undefined || !NO.includes(is)) return [];
     return finding(
@@ -42,11 +42,15 @@ function statusAloneDecidesNothing({ transport, identity, outcomes }: Contract):
   });
 }
 
+function looksInside({ headers, body, contains }: Match): boolean {
+  return headers !== undefined || body !== undefined || contains !== undefined;
+}
+
 /** RFC 4918 13: a 207 reports several results, some of which may be a no. */
 function oneEffectAnAnswer({ outcomes }: Contract): readonly LintFinding[] {
   return outcomes.flatMap(({ when, is }, index) => {
     if (is !== "effect" || when.phase !== undefined || !statusMatches(when, 207)) return [];
-    if (when.body !== undefined || when.headers !== undefined) return [];
+    if (looksInside(when)) return [];
     return finding(
       "several-effects",
       `/outcomes/${index}/when`,

@@ -103,6 +103,8 @@ export interface Match {
   readonly status?: readonly (number | string)[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, Json>>;
+  /** Texts that the body holds somewhere, as it came: for what is not JSON. */
+  readonly contains?: readonly string[];
   readonly phase?: readonly string[];
 }
 

@@ -48,8 +48,8 @@ export function parseLookup(written: Written, settle: Settle, message: MessageFo
   const lagMs = given.lag === undefined ? 0 : durationOf(given.lag);
   const settledMs = (settle.kind === "bounded" ? settle.forMs : 0) + lagMs;
   const { digestAt, digestIs, each } = given;
-  if (digestAt !== undefined && !textOf(digestAt).startsWith("/"))
-    refuse(digestAt, 'write a JSON Pointer, such as "/digest"');
+  if (digestAt !== undefined && !/^(\/|header:[A-Za-z0-9-]+$)/.test(textOf(digestAt)))
+    refuse(digestAt, 'write a JSON Pointer, such as "/digest", or header:Name');
   if (digestIs !== undefined) {
     checkHoles(digestIs);
     if (digestAt === undefined) refuse(digestIs, 'say with "digestAt" where it stands');

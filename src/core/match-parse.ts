@@ -7,27 +7,31 @@ const STATUS_CLASS = /^[1-5]xx$/;
 
 /** What an answer must look like. At least one condition: what matches everything decides nothing. */
 export function parseMatch(written: Written): Match {
-  return matchOf(written, membersOf(written, ["status", "headers", "body"]));
+  return matchOf(written, membersOf(written, ["status", "headers", "body", "contains"]));
 }
 
 /** What an answer, or the place of a silence, must look like. */
 export function parseWhen(written: Written): Match {
-  const { phase, ...given } = membersOf(written, ["status", "headers", "body", "phase"]);
+  const { phase, ...given } = membersOf(written, ["status", "headers", "body", "contains", "phase"]);
   if (phase === undefined) return matchOf(written, given);
   if (Object.keys(given).length > 0)
-    refuse(written, '"phase" is about an answer that did not come; leave status, headers and body out');
+    refuse(written, '"phase" is about an answer that did not come; leave everything else out');
   return { phase: itemsOf(phase, true).map(textOf) };
 }
 
-function matchOf(written: Written, given: Partial<Record<"status" | "headers" | "body", Written>>): Match {
+function matchOf(
+  written: Written,
+  given: Partial<Record<"status" | "headers" | "body" | "contains", Written>>,
+): Match {
   if (Object.keys(given).length === 0)
     refuse(written, "name a status, a header or a place in the body: an empty condition matches everything");
   if (given.body !== undefined) checkBody(given.body);
-  for (const part of [given.headers, given.body]) if (part !== undefined) checkHoles(part);
+  for (const part of [given.headers, given.body, given.contains]) if (part !== undefined) checkHoles(part);
   return {
     ...(given.status === undefined ? {} : { status: itemsOf(given.status, true).map(statusOf) }),
     ...(given.headers === undefined ? {} : { headers: textsOf(given.headers) }),
     ...(given.body === undefined ? {} : { body: objectOf(given.body) }),
+    ...(given.contains === undefined ? {} : { contains: itemsOf(given.contains, true).map(textOf) }),
   };
 }
 

@@ -32,6 +32,7 @@ function statusesOf(match: Match): readonly number[] {
 
 /** Does an answer that satisfies `narrow` beyond its status always satisfy `wide`? */
 function implied(wide: Match, narrow: Match): boolean {
+  if (!(wide.contains ?? []).every((text) => narrow.contains?.includes(text) === true)) return false;
   const headers = Object.entries(wide.headers ?? {});
   const has = Object.entries(narrow.headers ?? {}).map(([name, value]) => `${name.toLowerCase()}:${value}`);
   if (!headers.every(([name, value]) => has.includes(`${name.toLowerCase()}:${value}`))) return false;

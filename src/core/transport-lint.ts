@@ -96,6 +96,11 @@ function headersExist(contract: Contract, { headers }: Transport): readonly Lint
         from.startsWith("header:") ? finding("headers-unknown", `${at}/${name}`, says) : [],
       ),
     ]),
+    ...contract.lookup.flatMap(({ digestAt }, index) =>
+      digestAt?.startsWith("header:") === true
+        ? finding("headers-unknown", `/lookup/${index}/digestAt`, says)
+        : [],
+    ),
     ...(read !== undefined && "header" in read.version
       ? finding("headers-unknown", "/read/version/header", says)
       : []),

@@ -91,5 +91,6 @@ function matchPlaces(at: string, match: Match | undefined): readonly Place[] {
   return [
     { at: `${at}/headers`, value: match.headers, ...common },
     { at: `${at}/body`, value: match.body, ...common },
+    { at: `${at}/contains`, value: match.contains, ...common },
   ];
 }

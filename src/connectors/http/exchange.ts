@@ -156,10 +156,11 @@ function replyOf(
   const coding = head.headers["content-encoding"] ?? "identity";
   if (coding.toLowerCase() !== "identity")
     return { ...reply, unreadable: "an answer in a coding that was not asked for" };
+  const told = { ...reply, text: bytes.toString("utf8") };
   const body = readOf(bytes);
   return body === undefined
-    ? { ...reply, unreadable: "an answer that is not JSON with exactly one reading" }
-    : { ...reply, body };
+    ? { ...told, unreadable: "an answer that is not JSON with exactly one reading" }
+    : { ...told, body };
 }
 
 function readOf(bytes: Buffer): Json | undefined {

@@ -6,7 +6,7 @@ import { movableClock } from "../support/clock.ts";
 import { needs } from "../support/needs.ts";
 import { type Rig, rig } from "../support/rig.ts";
 import { CUT_POINTS, type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";
-import { keepRow, type Row } from "./results.ts";
+import type { Row } from "./row.ts";
 import { CASES, type Case, type Subject, type Watched } from "./subject.ts";
 
 /**
@@ -25,11 +25,11 @@ export function conform<Running extends Stoppable>(subject: Subject<Running>): v
       await running?.stop();
     });
     for (const which of CASES.filter((each) => subject.ends[each] !== undefined))
-      test(which, async () => {
+      test(which, async ({ task }) => {
         if (running === undefined) throw new Error("the server was not started");
         const { row, of } = await tryCase(subject, running, which);
         watched.push({ of, effects: row.seen.effects });
-        keepRow(row);
+        task.meta.conformance = row;
         expect(row.seen).toMatchObject(row.claimed);
       }, 60_000);
     test("no effect appears later", async () => {

@@ -39,3 +39,13 @@ function parts(message: Message): readonly MessagePart[] {
     })),
   );
 }
+
+/** The table that holds the marker rows, as its owner makes it. Writ never makes it by itself. */
+export const MARKER_TABLE = `create table writ_operations (
+  tenant_id text not null,
+  operation_id text not null,
+  digest text not null,
+  state text not null check (state in ('applied', 'barred')),
+  at timestamptz not null default clock_timestamp(),
+  primary key (tenant_id, operation_id)
+);`;

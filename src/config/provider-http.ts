@@ -15,6 +15,7 @@ type Credential =
 export interface HttpProvider extends CommonSettings {
   readonly base: string;
   readonly auth?: Credential;
+  readonly sign?: { readonly keyId: string; readonly privateKey: string };
   readonly allowPrivate: boolean | readonly string[];
   readonly answerMaxBytes: number;
   readonly connectMs: number;
@@ -38,10 +39,11 @@ export function httpOf(
   given: Readonly<Record<string, Written>>,
   around: Surroundings,
 ): HttpProvider {
-  const { auth, base, ca } = given;
+  const { auth, base, ca, sign } = given;
   return {
     base: baseOf(base ?? written),
     ...(auth === undefined ? {} : { auth: credentialOf(auth, around) }),
+    ...(sign === undefined ? {} : { sign: signingOf(sign, around) }),
     ...commonOf(given, around),
     allowPrivate: privateOf(byDefault(given, "allowPrivate", written)),
     answerMaxBytes: numberOf(byDefault(given, "answerMax", written), 1_024, 67_108_864),
@@ -76,6 +78,11 @@ function credentialOf(written: Written, around: Surroundings): Credential {
   const at = basic ?? written;
   const { user = at, password = at } = settingsOf(at, INSTALLATION, `${AT}.auth.basic`);
   return { basic: { user: textOf(user), password: secretOf(password, around) } };
+}
+
+function signingOf(written: Written, around: Surroundings): NonNullable<HttpProvider["sign"]> {
+  const { keyId = written, key = written } = settingsOf(written, INSTALLATION, `${AT}.sign`);
+  return { keyId: textOf(keyId), privateKey: secretOf(key, around) };
 }
 
 function privateOf(written: Written): boolean | readonly string[] {

@@ -73,6 +73,26 @@ export const PROVIDERS = {
     kinds: ["http"],
     sentence: "The password.",
   },
+  "providers.*.sign": {
+    takes: "a key",
+    default: null,
+    kinds: ["http"],
+    sentence: "Signs every request (RFC 9421): method, address, content type and the digest of the body.",
+  },
+  "providers.*.sign.keyId": {
+    takes: "a text",
+    default: null,
+    must: true,
+    kinds: ["http"],
+    sentence: "The name under which the provider knows the public key.",
+  },
+  "providers.*.sign.key": {
+    takes: "a secret",
+    default: null,
+    must: true,
+    kinds: ["http"],
+    sentence: "The private key in PEM form (PKCS #8): Ed25519, or ECDSA on P-256.",
+  },
   "providers.*.secrets": {
     takes: "secrets by name",
     default: null,

@@ -13,6 +13,7 @@ import {
   secretsOf,
   settingsDigestValue,
 } from "./http/settings.ts";
+import { signer } from "./http/sign.ts";
 import type { Line } from "./line.ts";
 import { type RenderedRequest, renderRequest } from "./template.ts";
 import { type Subject, unwritable } from "./variable.ts";
@@ -21,6 +22,7 @@ export { type HttpSettings, settingsDigestValue } from "./http/settings.ts";
 
 const CONNECT_MS = 10_000;
 const CONNECTIONS_MAX = 8;
+const SIGNED = ["content-digest", "signature", "signature-input"];
 
 /** Providers that are spoken to over HTTP/1.1. */
 export const HTTP = defineConnector<HttpSettings, RenderedRequest>({
@@ -50,21 +52,24 @@ function authOf({ auth }: HttpSettings): readonly (readonly [string, string])[] 
 function write(message: Message, subject: Subject, settings: HttpSettings): RenderedRequest {
   const request = renderRequest(message as unknown as HttpMessage, subject); // The transport's form has parsed it.
   const auth = authOf(settings);
-  const twice = request.headers.find(([name]) => auth.some(([ours]) => ours === name));
+  const ours = [...auth.map(([name]) => name), ...(settings.sign === undefined ? [] : SIGNED)];
+  const twice = request.headers.find(([name]) => ours.includes(name));
   return twice === undefined
     ? request
     : unwritable(`the contract and the provider's settings both write ${twice[0]}`);
 }
 
-function lineOf(settings: HttpSettings): Line<RenderedRequest> {
+async function lineOf(settings: HttpSettings): Promise<Line<RenderedRequest>> {
   const { origin } = new URL(baseOf(settings));
   const connect = guardedConnector(settings, settings.connectMs ?? CONNECT_MS, settings.ca);
   // One request at a time on a connection: a second behind it would share its fate.
   const common = { connect, pipelining: 1, allowH2: false };
   const kept = new Pool(origin, { ...common, connections: settings.connectionsMax ?? CONNECTIONS_MAX });
-  const headers = authOf(settings);
+  const auth = authOf(settings);
+  const sign = settings.sign === undefined ? undefined : await signer(settings.sign);
   return {
     send: async (request, { fresh, ...sending }) => {
+      const headers = sign === undefined ? auth : [...auth, ...(await sign(request))];
       const dispatcher = fresh ? new Client(origin, common) : kept;
       const got = await exchange(dispatcher, { ...sending, request, headers, close: fresh });
       if (fresh) await dispatcher.destroy();

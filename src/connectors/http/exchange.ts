@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { type Json, parseJson } from "../../core/json.ts";
 import { Problem } from "../../core/problem.ts";
@@ -114,20 +115,30 @@ function refusalToBegin({ begun, over, sending }: Run): Exchange | undefined {
   return sending.gate() ? undefined : unsent("the send gate was closed");
 }
 
-function optionsOf({ request, headers, lifeMs, close }: HttpSending): Dispatcher.DispatchOptions {
+function optionsOf({ request, headers, lifeMs, close, pauseMs }: HttpSending): Dispatcher.DispatchOptions {
   // The provider's whole answer in the form it has: a compressing proxy changes validators (RFC 9110 8.8.3).
   const all = [["accept-encoding", "identity"] as const, ...request.headers, ...headers];
+  if (pauseMs !== undefined) all.push(["content-length", String(Buffer.byteLength(request.body ?? ""))]);
   return {
     path: request.path,
     method: request.method,
     headers: all.flat(),
-    body: request.body ?? null,
+    body: pauseMs === undefined ? (request.body ?? null) : slowly(request.body ?? "", pauseMs),
     idempotent: false,
     headersTimeout: lifeMs,
     bodyTimeout: lifeMs,
     // Undici's `reset` writes "connection: close".
     ...(close ? { reset: true } : {}),
   };
+}
+
+/** Half of the bytes, a pause, the other half. */
+async function* slowly(body: string, pauseMs: number): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(body, "utf8");
+  const half = Math.floor(bytes.length / 2);
+  yield bytes.subarray(0, half);
+  await pause(pauseMs);
+  yield bytes.subarray(half);
 }
 
 function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Reply["headers"] {

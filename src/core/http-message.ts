@@ -15,7 +15,28 @@ export interface HttpMessage {
 }
 
 /** `{ method, url, headers, query, encode, body }`. */
-export const HTTP_MESSAGE: MessageForm = { parse, parts, lint };
+export const HTTP_MESSAGE: MessageForm = {
+  parse,
+  parts,
+  lint,
+  schema: {
+    type: "object",
+    additionalProperties: false,
+    required: ["method", "url"],
+    properties: {
+      method: { enum: ["GET", "POST", "PUT", "PATCH", "DELETE"] },
+      url: {
+        type: "string",
+        pattern: "^\\{\\{\\s*base\\s*\\}\\}",
+        examples: ["{{base}}/items/{{resource}}"],
+      },
+      headers: { type: "object", additionalProperties: { type: "string" } },
+      query: { type: "object", additionalProperties: { type: "string" } },
+      encode: { enum: ["json", "form", "text"], default: "json" },
+      body: {},
+    },
+  },
+};
 
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 // The client writes these itself, or they would change how many requests the provider sees.

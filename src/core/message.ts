@@ -22,6 +22,8 @@ export interface MessageForm {
   readonly parse: (written: Written) => Message;
   /** Every part that may hold a variable: what is not among them is sent as it is written. */
   readonly parts: (message: Message) => readonly MessagePart[];
+  /** The same as a JSON Schema, for editors. It refuses nothing that `parse` takes. */
+  readonly schema?: JsonObject;
   /** What a message says against itself; `at` is where it is written. */
   readonly lint?: (message: Message, at: string) => readonly LintFinding[];
 }

@@ -1,11 +1,14 @@
 import { natsConnector } from "../../src/connectors/nats.ts";
-import { living, preset } from "../connectors/errand.ts";
+import { preset } from "../connectors/errand.ts";
 import { type Credentialed, nats } from "../servers/nats.ts";
 import { type NatsOnlooker, natsOnlooker } from "../support/onlooker-nats.ts";
 import { addressOf } from "./ask.ts";
 import { conform } from "./conform.ts";
 import type { Address, Speech } from "./cutting-proxy.ts";
 import { DONE, DOUBT, REFUSED, type Subject } from "./subject.ts";
+
+// A connection with its handshake comes first, and on a busy machine it takes longer than what is tested.
+const LIFE = { requestLife: "5s", maxPause: "5s", lease: "11s", settle: { bounded: "11s" } };
 
 /** A publication to subjects that begin so, on a connection whose handshake is over. */
 function natsSpeech(subject: string): Speech {
@@ -57,7 +60,7 @@ const SETTLED = {
 conform({
   name: "message under the expected sequence, with a message id",
   server: nats,
-  tool: { contract: preset("nats/jetstream-publish", living("5s")), expectedVersion: "required" },
+  tool: { contract: preset("nats/jetstream-publish", LIFE), expectedVersion: "required" },
   address: addressOf,
   connect,
   speech: natsSpeech("orders."),
@@ -81,7 +84,7 @@ conform({
 conform({
   name: "message into a work queue, with a message id",
   server: nats,
-  tool: { contract: preset("nats/jetstream-queue", living("5s")), expectedVersion: "none" },
+  tool: { contract: preset("nats/jetstream-queue", LIFE), expectedVersion: "none" },
   address: addressOf,
   connect,
   speech: natsSpeech("jobs."),
@@ -98,7 +101,7 @@ conform({
 conform({
   name: "key of a bucket at the expected revision",
   server: nats,
-  tool: { contract: preset("nats/kv-put", living("5s")), expectedVersion: "required" },
+  tool: { contract: preset("nats/kv-put", LIFE), expectedVersion: "required" },
   address: addressOf,
   connect,
   speech: natsSpeech("$KV.CONFIG."),
@@ -124,7 +127,7 @@ conform({
   server: nats,
   tool: {
     contract: preset("nats/kv-put", {
-      ...living("5s"),
+      ...LIFE,
       ...bucketless("KV_PLAIN", "$KV.PLAIN."),
     }),
     expectedVersion: "required",

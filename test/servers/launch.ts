@@ -25,6 +25,8 @@ export interface Launch {
   readonly as?: "nobody" | "self" | Owner;
   /** How the server is asked to end; after ten seconds it is killed with all its children. */
   readonly signal?: "SIGTERM" | "SIGINT" | "SIGQUIT";
+  /** For the few that need more than a minute when the machine is busy. */
+  readonly startMs?: number;
 }
 
 export interface Owner {
@@ -93,7 +95,7 @@ export async function launch(launch: Launch): Promise<Launched> {
     stopping ??= end();
     return stopping;
   };
-  const until = Date.now() + START_MS;
+  const until = Date.now() + (launch.startMs ?? START_MS);
   while (!(await launch.ready().catch(() => false))) {
     if (ended === undefined && Date.now() < until) {
       await pause(50);

@@ -31,6 +31,7 @@ export const rabbitmq: RealServer<Stoppable & Credentialed> = {
         args: [],
         folder,
         env: environment(folder, { distPort, mapperPort }),
+        startMs: 110_000,
         ready: () => accepts(port),
       });
       const end = async (): Promise<void> => {

@@ -97,7 +97,7 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
 }
 
 function refuseBadSql({ tools, providers }: Configuration): void {
-  const [complaint] = tools.filter((tool) => providers[tool.provider]?.transport === LEDGER).flatMap(lintSql);
+  const [complaint] = tools.filter((tool) => providers[tool.provider]?.kind === "postgres").flatMap(lintSql);
   if (complaint !== undefined) throw new Problem("invalid", complaint);
 }
 

@@ -1,18 +1,21 @@
+import { GIT_SETTINGS } from "./provider-git.ts";
+import { SMTP_SETTINGS } from "./provider-smtp.ts";
 import type { Setting } from "./settings.ts";
 
 /** Every setting of a provider in `writ.yaml`. A kind of provider adds its rows in a file of its own. */
 export const PROVIDERS = {
   "providers.*.kind": {
-    takes: "postgres or http",
+    takes: "postgres, http, git or smtp",
     default: null,
     must: true,
     sentence: "What speaks to it.",
   },
   "providers.*.database": {
-    takes: "ledger",
+    takes: "ledger or a secret",
     default: "ledger",
     kinds: ["postgres"],
-    sentence: "The ledger's own database: the effect and its receipt are one commit.",
+    sentence:
+      "`ledger`: the ledger's own database, where the effect and its receipt are one commit. Else the connection string of another, by reference.",
   },
   "providers.*.base": {
     takes: "an address",
@@ -24,13 +27,13 @@ export const PROVIDERS = {
   "providers.*.auth": {
     takes: "one of three",
     default: null,
-    kinds: ["http"],
+    kinds: ["http", "git", "smtp"],
     sentence: "The credential that every request carries. The agent never sees it.",
   },
   "providers.*.auth.bearer": {
     takes: "a secret",
     default: null,
-    kinds: ["http"],
+    kinds: ["http", "git"],
     sentence: "Sent as `Authorization: Bearer …`.",
   },
   "providers.*.auth.header": {
@@ -56,21 +59,21 @@ export const PROVIDERS = {
   "providers.*.auth.basic": {
     takes: "user and password",
     default: null,
-    kinds: ["http"],
+    kinds: ["http", "git", "smtp"],
     sentence: "Sent as `Authorization: Basic …`.",
   },
   "providers.*.auth.basic.user": {
     takes: "a text",
     default: null,
     must: true,
-    kinds: ["http"],
+    kinds: ["http", "git", "smtp"],
     sentence: "The user's name.",
   },
   "providers.*.auth.basic.password": {
     takes: "a secret",
     default: null,
     must: true,
-    kinds: ["http"],
+    kinds: ["http", "git", "smtp"],
     sentence: "The password.",
   },
   "providers.*.sign": {
@@ -102,7 +105,7 @@ export const PROVIDERS = {
   "providers.*.writ": {
     takes: "texts by name",
     default: null,
-    kinds: ["http"],
+    kinds: ["http", "git", "smtp", "postgres"],
     sentence: "`{{writ.NAME}}` in contracts: fixed texts of this installation.",
   },
   "providers.*.allowPrivate": {
@@ -121,7 +124,7 @@ export const PROVIDERS = {
   "providers.*.connect": {
     takes: "a time",
     default: "5s",
-    kinds: ["http"],
+    kinds: ["http", "smtp", "postgres"],
     sentence: "How long a connection may take.",
   },
   "providers.*.connections": {
@@ -133,7 +136,9 @@ export const PROVIDERS = {
   "providers.*.ca": {
     takes: "file:PATH",
     default: null,
-    kinds: ["http"],
+    kinds: ["http", "git", "smtp"],
     sentence: "Certificates (PEM) trusted instead of the system's, for a provider with its own authority.",
   },
+  ...GIT_SETTINGS,
+  ...SMTP_SETTINGS,
 } as const satisfies Readonly<Record<string, Setting>>;

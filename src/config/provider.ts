@@ -3,13 +3,20 @@ import { choiceOf, refuse, type Written } from "../core/written.ts";
 import { INSTALLATION } from "./installation-settings.ts";
 import { orDefault, settingsOf } from "./member.ts";
 import type { CommonSettings } from "./provider-common.ts";
+import { type GitProvider, gitOf } from "./provider-git.ts";
 import { type HttpProvider, httpOf } from "./provider-http.ts";
+import { type MarkerProvider, markerOf } from "./provider-postgres.ts";
+import { type SmtpProvider, smtpOf } from "./provider-smtp.ts";
 import { fileOf, type Surroundings, secretOf } from "./secret.ts";
 import type { Setting } from "./settings.ts";
 
 /** What the settings of each transport are. A transport that is added stands here, in READ and among the connectors' kinds. */
 export interface SettingsByTransport {
   readonly http: HttpProvider;
+  readonly git: GitProvider;
+  readonly smtp: SmtpProvider;
+  /** Another PostgreSQL than the ledger's. */
+  readonly postgres: MarkerProvider;
   readonly [LEDGER]: { readonly database: "ledger" };
 }
 
@@ -55,15 +62,21 @@ type Read = (written: Written, given: Given, around: Surroundings) => Known;
 
 /** Every kind that comes with Writ, by the name in `kind:`. */
 const READ = {
-  postgres: (written, given) => ({
-    kind: "postgres",
-    transport: LEDGER,
-    settings: {
-      database: choiceOf(
-        orDefault(given.database, INSTALLATION["providers.*.database"].default, written.at),
-        ["ledger"],
-      ),
-    },
+  postgres: (written, given, around) => {
+    const database = orDefault(given.database, INSTALLATION["providers.*.database"].default, written.at);
+    return database.value === "ledger"
+      ? { kind: "postgres", transport: LEDGER, settings: { database: "ledger" } }
+      : { kind: "postgres", transport: "postgres", settings: markerOf(database, given, around) };
+  },
+  git: (written, given, around) => ({
+    kind: "git",
+    transport: "git",
+    settings: gitOf(written, given, around),
+  }),
+  smtp: (written, given, around) => ({
+    kind: "smtp",
+    transport: "smtp",
+    settings: smtpOf(written, given, around),
   }),
   http: (written, given, around) => ({
     kind: "http",
@@ -72,7 +85,7 @@ const READ = {
   }),
 } as const satisfies Readonly<Record<string, Read>>;
 
-type Kind = "postgres" | "http";
+type Kind = "postgres" | "http" | "git" | "smtp";
 
 export function providerOf(
   written: Written,

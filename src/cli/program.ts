@@ -203,16 +203,16 @@ function contracts(writ: Command, runner: Runner): void {
     .summary("lint · explain")
     .description("What one operation of a provider guarantees.");
   contract
-    .command("lint <contract...>")
-    .description("what a contract says against itself, with its line")
+    .command("lint [contract...]")
+    .description("what contracts say against themselves, with their lines; without a name: every preset")
     .action((names: readonly string[], _flags: object, command: Command) =>
       runner(command, async (context) => (await import("./contract.ts")).contractLint(context, names)),
     );
   contract
-    .command("explain <contract>")
-    .description("what may be relied on, and what not")
-    .action((name: string, _flags: object, command: Command) =>
-      runner(command, async (context) => (await import("./contract.ts")).contractExplain(context, name)),
+    .command("explain [contract...]")
+    .description("what may be relied on, and what not; without a name: of every preset")
+    .action((names: readonly string[], _flags: object, command: Command) =>
+      runner(command, async (context) => (await import("./contract.ts")).contractExplain(context, names)),
     );
 }
 

@@ -39,7 +39,10 @@ function lossPromise(contract: Contract): readonly string[] {
     looking !== undefined &&
     authoritativeLookup(contract) !== undefined &&
     contract.settle.kind === "bounded";
-  return ends ? sentences : [...sentences, "What that does not clear, a person decides."];
+  const person = ends
+    ? `If looking stays unclear ${contract.unclearMax} times in a row, a person decides.`
+    : "What that does not clear, a person decides.";
+  return [...sentences, person];
 }
 
 function lookingPromise(contract: Contract): string | undefined {

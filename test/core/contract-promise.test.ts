@@ -46,6 +46,7 @@ describe("what a contract promises, in sentences", () => {
       "Nothing is checked at the provider: a change that somebody else made after the decision is overwritten.",
       'A lost answer is cleared by looking up ("operation"): found is applied; nothing there 1 min 5 s after the last send is not applied.',
       "A repeat is safe for 23 h 58 min after the first send: the provider recognizes it by its key; afterwards it would be executed again, and none is sent.",
+      "If looking stays unclear 5 times in a row, a person decides.",
       "When no repeat is allowed any more, a barrier is raised that makes a late first request fail for ever; then looking once is enough.",
       "A request ends after 30 s and is never sent later than 5 s after its claim; there are at most 5 attempts.",
     ]);
@@ -64,6 +65,23 @@ describe("what a contract promises, in sentences", () => {
     expect(says({ identity: { kind: "create_once" } })).toContain("because it can be created only once");
     expect(says({ identity: { kind: "key", window: { for: "1d", after: "refuses" } } })).toContain(
       "for 1 d, and refuses it afterwards",
+    );
+  });
+
+  test("what a repeat is answered by, and how long it waits", () => {
+    const versioned = (replay: string, more: JsonObject = {}) =>
+      says({
+        precondition: { kind: "version", replay },
+        identity: { kind: "marker", ...more },
+      });
+
+    expect(versioned("precondition_first")).toContain(
+      "answered like a conflict, so that answer alone settles nothing",
+    );
+    expect(versioned("dedup_first")).toContain("the repeat says so, whatever the version is by then");
+    expect(versioned("marker_visible")).toContain("the repeat's refusal shows our marker");
+    expect(versioned("dedup_first", { minRetryDelay: "60s" })).toContain(
+      "It is sent 1 min after the last attempt at the earliest.",
     );
   });
 

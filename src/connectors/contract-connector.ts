@@ -1,28 +1,14 @@
 import type { Outcome } from "../core/attempt.ts";
 import type { Contract, Lookup, ReadRule } from "../core/contract.ts";
-import { type Json, type JsonObject, pointed } from "../core/json.ts";
+import { type Json, pointed } from "../core/json.ts";
 import type { Message } from "../core/message.ts";
 import { Problem } from "../core/problem.ts";
-import type { Connector, ConnectorFinding, Errand } from "../service/ports.ts";
+import type { Connector, ConnectorFinding, Errand, ReadQuestion, ResourceRead } from "../service/ports.ts";
 import type { Exchange, Reply } from "./exchange.ts";
 import type { Clean } from "./hygiene.ts";
 import type { OpenLine } from "./line.ts";
 import { matches, outcomeOf, picked, type Reading, silenceOf, versionIn } from "./match.ts";
 import { renderValue, type Subject } from "./variable.ts";
-
-/** What a resource looks like now, or why no version of it can be trusted. */
-export type ResourceRead =
-  | { readonly kind: "read"; readonly version: string; readonly value: Json | null }
-  | { readonly kind: "absent" }
-  | { readonly kind: "unclear"; readonly why: string };
-
-export interface ReadQuestion {
-  readonly tenantId: string;
-  readonly resourceId: string;
-  readonly arguments: JsonObject;
-  readonly contract: Contract;
-  readonly signal: AbortSignal;
-}
 
 /** A connector whose every word is its contract's. */
 export interface ContractConnector extends Connector {
@@ -70,6 +56,7 @@ async function perform(line: Counterpart, errand: Errand): Promise<Outcome> {
     gate,
     fresh,
     ...remembrance(contract),
+    ...(errand.pauseMs === undefined ? {} : { pauseMs: errand.pauseMs }),
     ...subjectAndLife(line, errand),
   });
   switch (got.kind) {
@@ -216,6 +203,7 @@ interface Asking {
   /** On a connection of its own, closed with the answer. */
   readonly fresh: boolean;
   readonly remembersMs?: number;
+  readonly pauseMs?: number;
 }
 
 function ask(

@@ -48,6 +48,8 @@ export interface Sending {
    * provider how long it really does sends nothing that is counted on for longer: that is `unsent`.
    */
   readonly remembersMs?: number;
+  /** Only of a probe: half of the body leaves, then nothing for so long, then the rest. A line that cannot leaves it aside. */
+  readonly pauseMs?: number;
   /** A larger answer is cut off, and is `silent`. */
   readonly answerMaxBytes: number;
 }

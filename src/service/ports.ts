@@ -1,14 +1,26 @@
 import type { Action } from "../core/action.ts";
-import type { Evidence, Outcome } from "../core/attempt.ts";
-import type { Contract } from "../core/contract.ts";
+import type { Outcome } from "../core/attempt.ts";
 import type { EventDraft, StoredEvent } from "../core/event.ts";
 import type { Halt } from "../core/halt.ts";
 import type { ClaimId, Instant, OperationId, TenantId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { NewOperation, Operation, Progress, State } from "../core/operation.ts";
 import type { Decision, Opinion } from "../core/policy.ts";
+import type { Probe } from "../core/probe.ts";
 import type { Session } from "../core/session.ts";
 import type { Tool } from "../core/tool.ts";
+import type { Connector, LocalEffect } from "./connector.ts";
+
+export type {
+  Answered,
+  Connector,
+  ConnectorFinding,
+  Errand,
+  LocalEffect,
+  ReadQuestion,
+  ResourceRead,
+  Statement,
+} from "./connector.ts";
 
 /** All that the service asks of the world. Only compose.ts builds one. */
 export interface Ports {
@@ -28,6 +40,8 @@ export interface Ports {
 export interface Authority {
   readonly epoch: number;
   readonly halts: readonly Halt[];
+  /** The last probe of each tool definition under each provider's settings. */
+  readonly probes: readonly Probe[];
 }
 
 /** The last known authority of each tenant. May be old: the claim compares the epoch, and `refresh` reads it again. */
@@ -40,29 +54,6 @@ export interface AuthorityView {
 export interface Read<T> {
   readonly value: T;
   readonly clock: Instant;
-}
-
-/** An effect that lives in the ledger's own database: it commits together with the claim and the receipt. */
-export interface LocalEffect {
-  /** A named statement; values are parameters, never text. */
-  readonly perform: Statement;
-  /** Asked inside the same transaction when `perform` touched nothing. */
-  readonly read?: Statement;
-  /** More touched rows than this is a mistake in the tool: the transaction ends without an effect. */
-  readonly rowsMax: number;
-  /** What the answer means. */
-  readonly judge: (performed: Answered, found: Answered | undefined) => Outcome;
-  /** What a database error means: it was rolled back, so it is definite. */
-  readonly judgeError: (sqlState: string | undefined, message: string) => Outcome;
-}
-export interface Statement {
-  readonly name: string;
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
-export interface Answered {
-  readonly rowCount: number;
-  readonly rows: readonly JsonObject[];
 }
 
 /** The new head of an operation with the events that led there. The ledger writes it only over the expected revision. */
@@ -186,6 +177,8 @@ export interface Ledger {
   authority(tenantId: TenantId): Promise<Authority>;
   halt(tenantId: TenantId, halt: Omit<Halt, "at">): Promise<Halt>;
   lift(tenantId: TenantId, haltId: string, actor: string): Promise<boolean>;
+  /** Keeps what a probe measured, and raises the epoch in the same commit. */
+  keepProbe(tenantId: TenantId, probe: Probe, actor: string): Promise<void>;
   raiseEpoch(tenantId: TenantId, why: string, actor: string): Promise<number>;
   /** Makes the tenant known and keeps the definitions that its operations pin. Raises the epoch when they differ from the last. */
   enroll(tenantId: TenantId, definitions: readonly Definition[], more?: Enrolment): Promise<Uint8Array>;
@@ -223,43 +216,6 @@ export interface OfferedTool {
   /** Throws `invalid` naming the place. Never edits. */
   readonly validate: (args: JsonObject) => void;
 }
-
-/** One attempt as a connector sees it. The action is a copy; the connector sees credentials that the agent never sees. */
-export interface Errand {
-  readonly action: Action;
-  readonly digest: string;
-  readonly contract: Contract;
-  readonly tool: Tool;
-  readonly attempt: number;
-  readonly authorizedAt: Instant;
-  /** The claim of the first attempt, whatever became of it: the same for every attempt. */
-  readonly firstSentAt: Instant;
-  /** Aborted at requestLife; nothing may leave afterwards. */
-  readonly signal: AbortSignal;
-  /** Asked immediately before the first byte leaves. False: nothing may be sent, and the outcome is `absent`. */
-  readonly gate: () => boolean;
-}
-
-/** One kind of provider. Never throws for what a provider did: every answer, and every silence, is an Outcome or a Finding. */
-export interface Connector {
-  readonly kind: string;
-  /** Present on connectors whose effect lives in the ledger's own database; then `perform` is never called. */
-  localEffect?(action: Action, tool: Tool): LocalEffect;
-  perform(errand: Errand): Promise<Outcome>;
-  lookUp(errand: Errand, lookup: string): Promise<ConnectorFinding>;
-  /** Raises the barrier. `raised` only on a clear answer that it stands. */
-  bar(errand: Errand): Promise<{ readonly raised: boolean; readonly why: string }>;
-  /** Ends what is kept open. */
-  close?(): Promise<void>;
-  /** Asks whether an accepted request has finished: a definite outcome, or undefined while it has not. */
-  poll?(errand: Errand): Promise<Outcome | undefined>;
-}
-/** A Finding without its time, which is the service's to say. */
-export type ConnectorFinding =
-  | { readonly kind: "confirmed"; readonly evidence: Evidence }
-  | { readonly kind: "absent"; readonly sawBarrier?: boolean }
-  | { readonly kind: "unclear"; readonly why: string }
-  | { readonly kind: "conflict"; readonly evidence: Evidence };
 
 /** Evaluates policy for one principal at a time. An error is a deny; it never throws. */
 export interface PolicyEngine {

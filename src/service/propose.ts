@@ -6,10 +6,10 @@ import { demand, type Proposal } from "../core/proposal.ts";
 import type { Session } from "../core/session.ts";
 import { withDefaults } from "../core/tool.ts";
 import { claimAndExecute } from "./claim.ts";
-import { decide, haltedBy } from "./decide.ts";
+import { asProbed, decide, haltedBy, toolClosedBy } from "./decide.ts";
 import { type Claimed, performClaimed } from "./execute.ts";
 import { openingOf } from "./opening.ts";
-import type { OfferedTool, OpenAnswer, Opening, Ports } from "./ports.ts";
+import type { Authority, OfferedTool, OpenAnswer, Opening, Ports } from "./ports.ts";
 
 /** An operation as the caller is answered, and how it came to be that one. `done` resolves when an execution begun here has ended. */
 export interface Proposed {
@@ -22,13 +22,15 @@ const DECISIONS_MAX = 4;
 
 /** From a claim to an operation: normalize, decide, store, and execute when it is allowed now. The only way in. */
 export async function propose(ports: Ports, session: Session, asked: Proposal): Promise<Proposed> {
-  const offered = ports.catalog.tool(session.tenantId, asked.tool);
-  if (offered === undefined) {
+  const found = ports.catalog.tool(session.tenantId, asked.tool);
+  if (found === undefined) {
     throw new Problem("unknown_tool", `there is no tool named "${asked.tool}"`, {
       at: "/tool",
       next: "Ask GET /v1/tools for what is offered.",
     });
   }
+  let authority = await ports.authority.known(session.tenantId);
+  const offered = asProbed(found, authority);
   demand(offered.tool, asked);
   const normalized = { ...asked, arguments: withDefaults(offered.tool.input, asked.arguments) };
   offered.validate(normalized.arguments);
@@ -39,16 +41,15 @@ export async function propose(ports: Ports, session: Session, asked: Proposal): 
     settingsDigest: offered.settingsDigest,
     tenantKey: ports.catalog.tenantKey(session.tenantId),
   });
-  let authority = await ports.authority.known(session.tenantId);
   for (let tries = 0; tries < DECISIONS_MAX; tries++) {
     const decision = decide(ports, session, offered.tool, frozen.action, authority);
     // A refusal is never given on an old view of authority.
     const old = tries === 0 && decision.effect !== "allow";
-    if (old || (tries === 0 && authority.halts.length > 0)) {
+    if (old || (tries === 0 && stopped(authority, session, offered) !== undefined)) {
       authority = await ports.authority.refresh(session.tenantId);
       if (old) continue;
     }
-    const halted = haltedBy(authority, session, offered.tool);
+    const halted = stopped(authority, session, offered);
     if (halted !== undefined && asked.intentKey === undefined) throw halted;
     const started = { monotonicMs: ports.clock.monotonicMs(), wallMs: ports.clock.wallMs() };
     // Under a halt a known key still has its operation. Epoch 0 is no tenant's, so nothing new is stored.
@@ -64,6 +65,11 @@ export async function propose(ports: Ports, session: Session, asked: Proposal): 
     "the tenant's authority changes too fast to decide under it; nothing was stored",
     { retryAfterMs: 1000 },
   );
+}
+
+/** What keeps anything new of this tool out: a person's halt, or a probe. */
+function stopped(authority: Authority, session: Session, offered: OfferedTool): Problem | undefined {
+  return haltedBy(authority, session, offered.tool) ?? toolClosedBy(authority, offered);
 }
 
 async function answered(

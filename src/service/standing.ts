@@ -5,7 +5,7 @@ import type { Operation } from "../core/operation.ts";
 import { sameAnswer } from "../core/policy.ts";
 import { type Standing, standingOf } from "../core/recovery.ts";
 import type { Session } from "../core/session.ts";
-import { decide } from "./decide.ts";
+import { decide, toolClosedBy } from "./decide.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
 
 /** Who asked, as far as the ledger kept it: enough to ask policy again. */
@@ -57,6 +57,7 @@ export async function standingNow(
   if (!sameProvider(operation, offered)) return { live: false, why: "revoked" };
   const authority = await ports.authority.refresh(operation.tenantId);
   if (haltOf(authority.halts, subjectOf(operation)) !== undefined) return { live: false, why: "halted" };
+  if (toolClosedBy(authority, offered) !== undefined) return { live: false, why: "halted" };
   if (operation.authorization?.epoch === authority.epoch) return { live: true };
   const decision = decide(ports, sessionOf(operation), offered.tool, thawAction(operation.action), authority);
   const same = sameAnswer(

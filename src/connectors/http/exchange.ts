@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { type Json, parseJson } from "../../core/json.ts";
@@ -123,7 +124,7 @@ function optionsOf({ request, headers, lifeMs, close, pauseMs }: HttpSending): D
     path: request.path,
     method: request.method,
     headers: all.flat(),
-    body: pauseMs === undefined ? (request.body ?? null) : slowly(request.body ?? "", pauseMs),
+    body: pauseMs === undefined ? (request.body ?? null) : Readable.from(slowly(request.body ?? "", pauseMs)),
     idempotent: false,
     headersTimeout: lifeMs,
     bodyTimeout: lifeMs,

@@ -6,6 +6,7 @@ import type { ForeignKind } from "./config/provider.ts";
 import type { Surroundings } from "./config/secret.ts";
 import { refuseTwice, toolOf } from "./config/tool-file.ts";
 import { mistake, placed, readYaml, type YamlFile } from "./config/yaml-file.ts";
+import { Problem } from "./core/problem.ts";
 import type { Tool } from "./core/tool.ts";
 import { TRANSPORTS } from "./core/transport.ts";
 
@@ -34,6 +35,7 @@ export function loadConfiguration(
   const around: Surroundings = { folder: resolve(folder), environment };
   const file = fileIn(around.folder, "writ.yaml");
   const installation = placed(file, () => installationOf(file.written, around, foreign));
+  refuseTakenKinds(foreign);
   const others = Object.fromEntries(foreign.map(({ kind, transport }) => [kind, transport]));
   const transports = { ...TRANSPORTS, ...others };
   const shelf = { folder: around.folder, providers: installation.providers, transports };
@@ -48,6 +50,17 @@ export function loadConfiguration(
     tools.map(({ tool }) => tool.name),
   );
   return { ...installation, folder: around.folder, tools: tools.map(({ tool }) => tool) };
+}
+
+/** A name that Writ's own transports have would take their proofs and rules away. */
+function refuseTakenKinds(foreign: readonly ForeignKind[]): void {
+  const names = foreign.map(({ kind }) => kind);
+  const taken = names.find((name, index) => Object.hasOwn(TRANSPORTS, name) || names.indexOf(name) !== index);
+  if (taken !== undefined)
+    throw new Problem(
+      "invalid",
+      `there is a kind of connector named ${taken} already; define it under another name`,
+    );
 }
 
 /** An empty file and no file say the same: every setting has its default. */

@@ -35,7 +35,7 @@ export async function natsOnlooker({ url, user, password }: Credentialed): Promi
     kept: async (stream) => {
       const { state } = await manager.streams.info(stream);
       const found: Kept[] = [];
-      for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+      for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq++) {
         const stored = await manager.streams.getMessage(stream, { seq });
         if (stored === null) continue;
         const names = stored.header?.keys() ?? [];

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { accepts, freePort, launch, own, serverFolder } from "./launch.ts";
 import { lacks, type RealServer, type Stoppable } from "./server.ts";
 
@@ -24,8 +24,12 @@ export interface GitRepository {
   show(commit: string): string;
   /** Somebody else's commit on a branch, written at the server. Gives its id. */
   commit(files: Readonly<Record<string, string>>, message: string, branch?: string): string;
+  /** Files beside the repository's own: how a hook and a test wait for one another. */
+  has(name: string): boolean;
+  touch(name: string): void;
   /** Moves a ref as somebody at the server would. */
   move(ref: string, to: string): void;
+  remove(ref: string): void;
   /** The script of one of the server's own hooks. */
   hook(name: "pre-receive" | "update" | "post-receive", script: string): void;
 }
@@ -101,7 +105,10 @@ function repository(folder: string, name: string, url: string): GitRepository {
       git(["update-ref", `refs/heads/${branch}`, id]);
       return id;
     },
+    has: (file) => existsSync(`${folder}/${file}`),
+    touch: (file) => writeFileSync(`${folder}/${file}`, ""),
     move: (ref, to) => void git(["update-ref", ref, to]),
+    remove: (ref) => void git(["update-ref", "-d", ref]),
     hook: (which, script) => {
       mkdirSync(`${folder}/hooks`, { recursive: true });
       writeFileSync(`${folder}/hooks/${which}`, `#!/bin/sh\n${script}\n`);

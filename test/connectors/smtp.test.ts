@@ -1,11 +1,13 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test as plain } from "vitest";
 import { letterBytes } from "../../src/connectors/smtp/letter.ts";
 import { SMTP, type SmtpSettings } from "../../src/connectors/smtp.ts";
 import { operationIdOf } from "../../src/core/ids.ts";
 import { eximDovecot, type MailServer } from "../servers/exim-dovecot.ts";
 import { needs } from "../support/needs.ts";
+import { selfSigned } from "./certificate.ts";
 import { errandOf, preset } from "./errand.ts";
 import { closeAfter } from "./rig.ts";
 
@@ -224,6 +226,45 @@ describe("silence", () => {
     expect(await connector.perform(writing())).toMatchObject({ kind: "absent" });
     expect(heard.join("")).toBe("EHLO writ.example.test\r\n");
   });
+});
+
+describe("a server that is protected from the first byte", () => {
+  plain(
+    "is told the credential inside of TLS, and is not spoken to when its certificate is somebody else's",
+    async () => {
+      const { key, cert } = selfSigned("localhost");
+      const heard: string[] = [];
+      const listening = createTlsServer({ key, cert }, (socket) => {
+        socket.on("error", () => undefined);
+        socket.write("220 yes\r\n");
+        socket.on("data", (bytes) => {
+          heard.push(bytes.toString("latin1"));
+          socket.write(
+            heard.at(-1)?.startsWith("EHLO") ? "250-yes\r\n250 AUTH PLAIN LOGIN\r\n" : "535 5.7.8 no\r\n",
+          );
+        });
+      });
+      listening.listen(0, "127.0.0.1");
+      await once(listening, "listening");
+      onTestFinished(() => void listening.close());
+      const { port } = listening.address() as AddressInfo;
+      const there = {
+        host: "localhost",
+        port,
+        tls: "implicit",
+        user: "writ",
+        password: "secret-word",
+      } as const;
+
+      const trusted = await connectorTo({ ...there, ca: cert }).perform(writing());
+      const strange = await connectorTo(there).perform(writing());
+
+      expect(trusted).toMatchObject({ kind: "absent", why: expect.stringContaining("535") });
+      expect(heard[1]).toBe(`AUTH PLAIN ${Buffer.from("\0writ\0secret-word").toString("base64")}\r\n`);
+      expect(heard).toHaveLength(2);
+      expect(strange).toMatchObject({ kind: "absent", why: expect.stringContaining("certificate") });
+    },
+  );
 });
 
 describe("what an argument may not do", () => {

@@ -14,6 +14,7 @@ export type { Line } from "./connectors/line.ts";
 export { renderValue, type Subject } from "./connectors/variable.ts";
 export type { Evidence, Outcome } from "./core/attempt.ts";
 export type { Contract } from "./core/contract.ts";
+export type { Json, JsonObject } from "./core/json.ts";
 export { checkHoles, type Message, type MessageForm, type MessagePart } from "./core/message.ts";
 export type { Operation, Reason, State } from "./core/operation.ts";
 export { Problem, type ProblemCode } from "./core/problem.ts";

@@ -2,7 +2,7 @@ import { TRANSPORTS } from "../core/transport.ts";
 import { defineConnector } from "./define.ts";
 import type { Exchange, Sending } from "./exchange.ts";
 import { type GitMessage, gitMessageOf } from "./git/message.ts";
-import { GitUnable, inScratch } from "./git/scratch.ts";
+import { GitUnable, inScratch, sweep } from "./git/scratch.ts";
 import { type GitAnswer, speak } from "./git/send.ts";
 import { checkSettings, type GitSettings, secretsOf, settingsDigestValue } from "./git/settings.ts";
 
@@ -20,11 +20,14 @@ export const GIT = defineConnector<GitSettings, GitMessage>({
     secrets: secretsOf,
   },
   write: gitMessageOf,
-  open: (settings) => ({
-    send: (message, sending) => send(settings, message, sending),
-    // Every message has a repository and processes of its own, which end with it.
-    close: async () => undefined,
-  }),
+  open: async (settings) => {
+    await sweep(settings);
+    return {
+      send: (message, sending) => send(settings, message, sending),
+      // Every message has a repository and processes of its own, which end with it.
+      close: async () => undefined,
+    };
+  },
 });
 
 async function send(settings: GitSettings, message: GitMessage, sending: Sending): Promise<Exchange> {

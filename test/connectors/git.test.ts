@@ -1,5 +1,6 @@
-import { existsSync, readdirSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
 import { GIT, type GitSettings } from "../../src/connectors/git.ts";
 import type { Errand } from "../../src/service/ports.ts";
 import { type GitRepository, type GitServer, gitDaemon } from "../servers/git-daemon.ts";
@@ -243,9 +244,30 @@ describe("what is known when a push does not end well", () => {
     });
   });
 
-  test("nothing stays in the scratch folder", async () => {
+  test("nothing of the user's own configuration has a say", async () => {
+    const repo = repository();
+    const home = scratchFolder();
+    writeFileSync(
+      join(home, ".gitconfig"),
+      `[url "git://127.0.0.1:1/"]\n  insteadOf = ${repo.url.slice(0, -repo.name.length)}\n[commit]\n  gpgSign = true\n`,
+    );
+    const before = { HOME: process.env.HOME, GIT_CONFIG_COUNT: process.env.GIT_CONFIG_COUNT };
+    Object.assign(process.env, { HOME: home, GIT_CONFIG_COUNT: "nonsense" });
+    onTestFinished(() => {
+      for (const [name, value] of Object.entries(before))
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+    });
+
+    expect(await connectorTo(repo.url).perform(changing(repo))).toMatchObject({ kind: "confirmed" });
+  });
+
+  test("nothing stays in the scratch folder, not even what a killed process left there a day ago", async () => {
     const repo = repository();
     const folder = scratchFolder();
+    const leftover = join(folder, "git-left");
+    mkdirSync(leftover);
+    utimesSync(leftover, new Date(0), new Date(0));
 
     await connectorTo(repo.url, { folder }).perform(changing(repo));
 

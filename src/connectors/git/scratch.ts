@@ -1,7 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type GitRun, runGit } from "./run.ts";
 import { CA_FILE, cloneMaxBytes, environmentOf, type GitSettings } from "./settings.ts";
+
+const PREFIX = "git-";
 
 /** A bare repository for one message: made empty, gone afterwards. Two messages never share one. */
 export interface Scratch {
@@ -41,10 +43,23 @@ export async function inScratch<Value>(
   }
 }
 
+const LEFTOVER_MS = 86_400_000;
+
+/** Removes what a process that was killed left behind. No message lives for a day. */
+export async function sweep({ folder }: Pick<GitSettings, "folder">): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((one) => one.startsWith(PREFIX))) {
+    const home = join(folder, name);
+    const made = await stat(home).catch(() => undefined);
+    if (made === undefined || Date.now() - made.mtimeMs < LEFTOVER_MS) continue;
+    await rm(home, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
 async function homeIn({ folder, ca }: GitSettings): Promise<string> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const home = await mkdtemp(join(folder, "git-"));
+    const home = await mkdtemp(join(folder, PREFIX));
     await mkdir(join(home, "bare.git"));
     if (ca !== undefined) await writeFile(join(home, CA_FILE), ca);
     return home;

@@ -1,6 +1,7 @@
-import { textsOf, type Written } from "../core/written.ts";
+import type { Json } from "../core/json.ts";
+import { itemsOf, refuse, textOf, textsOf, type Written } from "../core/written.ts";
 import { namedOf } from "./member.ts";
-import { type Surroundings, secretOf } from "./secret.ts";
+import { fileOf, type Surroundings, secretOf } from "./secret.ts";
 
 /** What every provider that is sent something may have: the texts and secrets that contracts use by name. */
 export interface CommonSettings {
@@ -19,4 +20,20 @@ export function commonOf(
     secrets: Object.fromEntries(named.map(([name, secret]) => [name, secretOf(secret, around)])),
     writ: writ === undefined ? {} : textsOf(writ),
   };
+}
+
+/** Where it may live that is not public. */
+export function privateOf(written: Written): boolean | readonly string[] {
+  if (typeof written.value === "boolean") return written.value;
+  if (!Array.isArray(written.value as Json))
+    return refuse(written, "write true, false or a list of addresses, networks and hosts");
+  return itemsOf(written).map(textOf);
+}
+
+/** Certificates in PEM form, from a file. */
+export function certificatesOf(written: Written, around: Surroundings): string {
+  const text = fileOf(written, around);
+  if (!text.includes("-----BEGIN CERTIFICATE-----"))
+    refuse(written, "the file holds no certificate in PEM form");
+  return text;
 }

@@ -1,9 +1,8 @@
-import type { Json } from "../core/json.ts";
-import { itemsOf, positiveOf, refuse, textOf, type Written } from "../core/written.ts";
+import { positiveOf, refuse, textOf, type Written } from "../core/written.ts";
 import { INSTALLATION } from "./installation-settings.ts";
 import { numberOf, orDefault, settingsOf } from "./member.ts";
-import { type CommonSettings, commonOf } from "./provider-common.ts";
-import { fileOf, type Surroundings, secretOf } from "./secret.ts";
+import { type CommonSettings, certificatesOf, commonOf, privateOf } from "./provider-common.ts";
+import { type Surroundings, secretOf } from "./secret.ts";
 
 /** The credential that every request to a provider carries. */
 type Credential =
@@ -83,18 +82,4 @@ function credentialOf(written: Written, around: Surroundings): Credential {
 function signingOf(written: Written, around: Surroundings): NonNullable<HttpProvider["sign"]> {
   const { keyId = written, key = written } = settingsOf(written, INSTALLATION, `${AT}.sign`);
   return { keyId: textOf(keyId), privateKey: secretOf(key, around) };
-}
-
-function privateOf(written: Written): boolean | readonly string[] {
-  if (typeof written.value === "boolean") return written.value;
-  if (!Array.isArray(written.value as Json))
-    return refuse(written, "write true, false or a list of addresses, networks and hosts");
-  return itemsOf(written).map(textOf);
-}
-
-function certificatesOf(written: Written, around: Surroundings): string {
-  const text = fileOf(written, around);
-  if (!text.includes("-----BEGIN CERTIFICATE-----"))
-    refuse(written, "the file holds no certificate in PEM form");
-  return text;
 }

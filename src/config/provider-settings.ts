@@ -1,3 +1,4 @@
+import { BROKER_SETTINGS } from "./provider-broker.ts";
 import { GIT_SETTINGS } from "./provider-git.ts";
 import { SMTP_SETTINGS } from "./provider-smtp.ts";
 import type { Setting } from "./settings.ts";
@@ -5,7 +6,7 @@ import type { Setting } from "./settings.ts";
 /** Every setting of a provider in `writ.yaml`. A kind of provider adds its rows in a file of its own. */
 export const PROVIDERS = {
   "providers.*.kind": {
-    takes: "postgres, http, git or smtp",
+    takes: "postgres, http, git, smtp, nats, redis or rabbitmq",
     default: null,
     must: true,
     sentence: "What speaks to it.",
@@ -27,14 +28,14 @@ export const PROVIDERS = {
   "providers.*.auth": {
     takes: "one of three",
     default: null,
-    kinds: ["http", "git", "smtp"],
+    kinds: ["http", "git", "smtp", "nats", "redis", "rabbitmq"],
     sentence: "The credential that every request carries. The agent never sees it.",
   },
   "providers.*.auth.bearer": {
     takes: "a secret",
     default: null,
-    kinds: ["http", "git"],
-    sentence: "Sent as `Authorization: Bearer …`.",
+    kinds: ["http", "git", "nats"],
+    sentence: "Sent as `Authorization: Bearer …`; to NATS a token, or a whole credentials file.",
   },
   "providers.*.auth.header": {
     takes: "name and value",
@@ -59,21 +60,21 @@ export const PROVIDERS = {
   "providers.*.auth.basic": {
     takes: "user and password",
     default: null,
-    kinds: ["http", "git", "smtp"],
-    sentence: "Sent as `Authorization: Basic …`.",
+    kinds: ["http", "git", "smtp", "nats", "redis", "rabbitmq"],
+    sentence: "Sent as `Authorization: Basic …`, or as its transport logs in.",
   },
   "providers.*.auth.basic.user": {
     takes: "a text",
     default: null,
     must: true,
-    kinds: ["http", "git", "smtp"],
+    kinds: ["http", "git", "smtp", "nats", "redis", "rabbitmq"],
     sentence: "The user's name.",
   },
   "providers.*.auth.basic.password": {
     takes: "a secret",
     default: null,
     must: true,
-    kinds: ["http", "git", "smtp"],
+    kinds: ["http", "git", "smtp", "nats", "redis", "rabbitmq"],
     sentence: "The password.",
   },
   "providers.*.sign": {
@@ -105,26 +106,26 @@ export const PROVIDERS = {
   "providers.*.writ": {
     takes: "texts by name",
     default: null,
-    kinds: ["http", "git", "smtp", "postgres"],
+    kinds: ["http", "git", "smtp", "postgres", "nats", "redis", "rabbitmq"],
     sentence: "`{{writ.NAME}}` in contracts: fixed texts of this installation.",
   },
   "providers.*.allowPrivate": {
     takes: "true, false or a list",
     default: false,
-    kinds: ["http"],
+    kinds: ["http", "nats", "redis", "rabbitmq"],
     sentence:
       "Whether it may live at an address that is not public; a list names addresses, networks and hosts.",
   },
   "providers.*.answerMax": {
     takes: "a number of bytes",
     default: 1_048_576,
-    kinds: ["http"],
+    kinds: ["http", "nats", "redis", "rabbitmq"],
     sentence: "A larger answer is cut off, and what it said stays unknown.",
   },
   "providers.*.connect": {
     takes: "a time",
     default: "5s",
-    kinds: ["http", "smtp", "postgres"],
+    kinds: ["http", "smtp", "postgres", "nats", "redis", "rabbitmq"],
     sentence: "How long a connection may take.",
   },
   "providers.*.connections": {
@@ -136,9 +137,10 @@ export const PROVIDERS = {
   "providers.*.ca": {
     takes: "file:PATH",
     default: null,
-    kinds: ["http", "git", "smtp"],
+    kinds: ["http", "git", "smtp", "nats", "redis", "rabbitmq"],
     sentence: "Certificates (PEM) trusted instead of the system's, for a provider with its own authority.",
   },
+  ...BROKER_SETTINGS,
   ...GIT_SETTINGS,
   ...SMTP_SETTINGS,
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -2,6 +2,7 @@ import { LEDGER, type Transport } from "../core/transport.ts";
 import { choiceOf, refuse, type Written } from "../core/written.ts";
 import { INSTALLATION } from "./installation-settings.ts";
 import { orDefault, settingsOf } from "./member.ts";
+import { type BrokerProvider, brokerOf } from "./provider-broker.ts";
 import type { CommonSettings } from "./provider-common.ts";
 import { type GitProvider, gitOf } from "./provider-git.ts";
 import { type HttpProvider, httpOf } from "./provider-http.ts";
@@ -15,6 +16,9 @@ export interface SettingsByTransport {
   readonly http: HttpProvider;
   readonly git: GitProvider;
   readonly smtp: SmtpProvider;
+  readonly nats: BrokerProvider;
+  readonly redis: BrokerProvider;
+  readonly rabbitmq: BrokerProvider;
   /** Another PostgreSQL than the ledger's. */
   readonly postgres: MarkerProvider;
   readonly [LEDGER]: { readonly database: "ledger" };
@@ -78,6 +82,21 @@ const READ = {
     transport: "smtp",
     settings: smtpOf(written, given, around),
   }),
+  nats: (written, given, around) => ({
+    kind: "nats",
+    transport: "nats",
+    settings: brokerOf("nats", { written, given, around }),
+  }),
+  redis: (written, given, around) => ({
+    kind: "redis",
+    transport: "redis",
+    settings: brokerOf("redis", { written, given, around }),
+  }),
+  rabbitmq: (written, given, around) => ({
+    kind: "rabbitmq",
+    transport: "rabbitmq",
+    settings: brokerOf("rabbitmq", { written, given, around }),
+  }),
   http: (written, given, around) => ({
     kind: "http",
     transport: "http",
@@ -85,7 +104,7 @@ const READ = {
   }),
 } as const satisfies Readonly<Record<string, Read>>;
 
-type Kind = "postgres" | "http" | "git" | "smtp";
+type Kind = "postgres" | "http" | "git" | "smtp" | "nats" | "redis" | "rabbitmq";
 
 export function providerOf(
   written: Written,

@@ -72,3 +72,53 @@ test("postgres is the ledger's own database, or another one by a reference to it
     settings: { url: "postgres://writ:secret@db.acme.example/shop" },
   });
 });
+
+test("a broker has its places, its login by reference and no credential in an address", () => {
+  const { bus, cache, queue } = providersOf(
+    `  bus:
+    kind: nats
+    url: [tls://a.acme.example, tls://b.acme.example:4333]
+    auth: { bearer: env:BUS }
+  cache: { kind: redis, url: rediss://cache.acme.example/2, auth: { basic: { user: default, password: env:BUS } } }
+  queue:
+    kind: rabbitmq
+    url: amqps://queue.acme.example/orders
+    auth: { basic: { user: writ, password: env:BUS } }
+    allowPrivate: [10.0.0.0/8]
+    connect: 2s
+`,
+    { BUS: "the-word" },
+  );
+
+  expect(bus).toMatchObject({
+    kind: "nats",
+    transport: "nats",
+    settings: {
+      url: ["tls://a.acme.example", "tls://b.acme.example:4333"],
+      auth: { bearer: "the-word" },
+      allowPrivate: false,
+    },
+  });
+  expect(cache).toMatchObject({
+    transport: "redis",
+    settings: {
+      url: ["rediss://cache.acme.example/2"],
+      auth: { basic: { user: "default", password: "the-word" } },
+    },
+  });
+  expect(queue).toMatchObject({
+    transport: "rabbitmq",
+    settings: { url: ["amqps://queue.acme.example/orders"], allowPrivate: ["10.0.0.0/8"], connectMs: 2_000 },
+  });
+});
+
+test.each([
+  ["kind: nats, url: nats://writ:word@bus.acme.example", "a credential is never written here"],
+  ["kind: nats, url: redis://bus.acme.example", "write an address of this kind"],
+  ["kind: redis, url: redis://cache.acme.example?db=2", "leave ?… and #… out"],
+  ["kind: redis, url: redis://cache.acme.example, auth: { bearer: env:BUS }", "write basic"],
+  ["kind: rabbitmq, url: amqp://queue.acme.example", "lets nobody in without"],
+  ["kind: nats, url: nats://bus.acme.example, base: https://x.example", 'has no "base"'],
+])("a broker with { %s } is refused: %s", (settings, says) => {
+  expect(() => providersOf(`  bus: { ${settings} }\n`, { BUS: "the-word" })).toThrow(says);
+});

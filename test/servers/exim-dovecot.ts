@@ -15,8 +15,8 @@ export interface MailServer extends Stoppable {
 }
 
 /** Who has a mailbox. `full` is refused for good, `later` for now, and nobody else is known. */
-export const MAILBOXES = ["ann", "bob", "archive"] as const;
-export type Mailbox = (typeof MAILBOXES)[number];
+const MAILBOXES = ["ann", "bob", "archive"] as const;
+type Mailbox = (typeof MAILBOXES)[number];
 
 const DOMAIN = "example.test";
 const PASSWORD = "open-sesame";

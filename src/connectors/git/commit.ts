@@ -18,8 +18,8 @@ export interface CommitPlan {
   readonly at: string;
 }
 
-export const OPERATION_TRAILER = "Writ-Operation";
-export const DIGEST_TRAILER = "Writ-Digest";
+const OPERATION_TRAILER = "Writ-Operation";
+const DIGEST_TRAILER = "Writ-Digest";
 const BARRIER_TRAILER = "Writ-Barrier";
 
 /** Files that cannot be written onto the tree as it is. The same parent gives the same "no" for ever. */

@@ -14,7 +14,7 @@ export interface Scratch {
   git(argv: readonly string[], more?: GitOptions): Promise<GitRun>;
 }
 
-export interface GitOptions {
+interface GitOptions {
   readonly input?: string | Uint8Array;
   readonly environment?: Readonly<Record<string, string>>;
   readonly outputMaxBytes?: number;
@@ -94,7 +94,7 @@ export function done(run: GitRun, what: string): string {
 }
 
 /** What git said: its last complaint first stands for all. */
-export function wordsOf(stderr: string): string {
+function wordsOf(stderr: string): string {
   const lines = stderr.split("\n").filter((line) => line.trim() !== "");
   const complaint = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1);
   return (complaint ?? "it gave no reason").slice(0, 500);

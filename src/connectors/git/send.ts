@@ -9,7 +9,7 @@ import { done, type Scratch } from "./scratch.ts";
  * 404 not there · 409 our ref holds something else · 410 our ref holds a tombstone · 412 the branch stands elsewhere · 422 it does not fit
  * onto the tree · 503 not at this moment.
  */
-export type GitStatus = 200 | 208 | 403 | 404 | 409 | 410 | 412 | 422 | 503;
+type GitStatus = 200 | 208 | 403 | 404 | 409 | 410 | 412 | 422 | 503;
 
 export type GitAnswer =
   | { readonly kind: "answered"; readonly status: GitStatus; readonly body: JsonObject }

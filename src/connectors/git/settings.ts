@@ -36,7 +36,7 @@ const SCHEMES = ["https", "ssh", "git", "file"] as const;
 type Scheme = (typeof SCHEMES)[number];
 
 /** The scheme of the remote. Throws `invalid` for an address that git could read as a helper, an option or a path. */
-export function schemeOf({ remote, allowFile }: GitSettings): Scheme {
+function schemeOf({ remote, allowFile }: GitSettings): Scheme {
   const url = URL.canParse(remote) ? new URL(remote) : undefined;
   const scheme = SCHEMES.find((one) => url?.protocol === `${one}:`);
   // `ext::…` runs commands, `host:path` and plain paths are addresses too: nothing of it begins with one of our schemes.

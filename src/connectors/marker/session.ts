@@ -3,7 +3,7 @@ import type { Statement } from "../../service/ports.ts";
 import { addressOf, type MarkerSettings } from "./settings.ts";
 
 /** What the server did. */
-export interface Done {
+interface Done {
   /** "COMMIT", "ROLLBACK", "UPDATE" …: what was done, which need not be what was asked. */
   readonly tag: string;
   readonly rowCount: number | null;

@@ -8,7 +8,7 @@ import type { MarkerSettings } from "./settings.ts";
  * Until COMMIT is sent the transaction ends with its connection, and with it all that it did: `before_commit` proves that nothing
  * happened. `at_commit`: the server may have committed.
  */
-export type MarkerPhase = "before_commit" | "at_commit";
+type MarkerPhase = "before_commit" | "at_commit";
 
 /**
  * What the database has for an answer, in numbers that contracts know: 200 done, or found · 208 done by us before · 404 not there · 409

@@ -7,7 +7,7 @@ import { plainCredential, type SmtpSettings } from "./settings.ts";
  * Where a letter stands. Until the final dot has begun to leave us the server has no letter, whatever it was told (RFC 5321 4.1.1.4):
  * `before_dot` proves that nothing happened. After it the server may have taken it and may not.
  */
-export type SmtpPhase = "before_dot" | "after_dot";
+type SmtpPhase = "before_dot" | "after_dot";
 
 /** What was asked when the server answered. */
 type Step = "greeting" | "ehlo" | "tls" | "auth" | "from" | "addressee" | "archive" | "data" | "dot";

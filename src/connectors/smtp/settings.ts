@@ -4,7 +4,7 @@ import { fingerprint } from "../fingerprint.ts";
 import { checkAddress } from "./address.ts";
 
 /** How a connection is protected: from its first byte, after STARTTLS, or not at all. */
-export type Protection = "implicit" | "starttls" | "none";
+type Protection = "implicit" | "starttls" | "none";
 
 /** Where the copies of our letters can be read again. */
 export interface ArchiveSettings {

@@ -50,14 +50,14 @@ export interface ConnectorDefinition<Settings extends CommonSettings, Rendered> 
   readonly open: (settings: Settings) => Line<Rendered> | Promise<Line<Rendered>>;
 }
 
-/** A kind of connector, ready to be given settings. */
+/** A kind of connector, ready to be given the settings that its own `parse` read: written as methods, so that kinds stand in one list. */
 export interface ConnectorKind<Settings> {
   readonly kind: string;
   readonly transport: Transport;
   readonly parse?: (written: Written, reading: SettingsReading) => Settings;
-  readonly pinned: (settings: Settings) => JsonObject;
+  pinned(settings: Settings): JsonObject;
   /** Throws `invalid` for settings that cannot be used; opens nothing. */
-  readonly connect: (settings: Settings) => ContractConnector;
+  connect(settings: Settings): ContractConnector;
 }
 
 const ANSWER_MAX_BYTES = 1024 * 1024;

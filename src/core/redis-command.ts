@@ -21,6 +21,8 @@ const COMMANDS: Readonly<Record<string, RedisType>> = {
   XADD: "stream",
 };
 
+export const KNOWN_COMMANDS: readonly string[] = Object.keys(COMMANDS);
+
 /** The type of key that the command works on; undefined for a command that a contract may not use. */
 export function knownCommand(name: string): RedisType | undefined {
   return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;

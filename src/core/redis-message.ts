@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
 import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
 import { kindOf, misplacedMessages } from "./message-kind.ts";
-import { knownCommand } from "./redis-command.ts";
+import { KNOWN_COMMANDS, knownCommand } from "./redis-command.ts";
 import { durationOf, itemsOf, membersOf, refuse, required, textOf, type Written } from "./written.ts";
 
 /** What may be asked of a Redis server. Each is one script or one plain question, and never half. */
@@ -76,7 +76,10 @@ function checkCommands(written: Written): void {
     const [name, key, ...args] = itemsOf(command);
     if (name === undefined || key === undefined) refuse(command, "write the command and its key");
     if (knownCommand(textOf(name)) === undefined)
-      refuse(name, "this command is not one that writes one plain key and always does the same");
+      refuse(
+        name,
+        `write one of ${KNOWN_COMMANDS.join(", ")}: commands that write one plain key and do the same everywhere`,
+      );
     for (const text of [key, ...args]) if (typeof text.value !== "number") textOf(text);
   }
 }

@@ -1,62 +1,12 @@
 import { httpConnector } from "../../src/connectors/http.ts";
-import { parseContract } from "../../src/core/contract-parse.ts";
-import { living } from "../connectors/errand.ts";
+import { living, preset } from "../connectors/errand.ts";
 import { etcd } from "../servers/etcd.ts";
 import { addressOf, askJson, over } from "./ask.ts";
 import { conform } from "./conform.ts";
 import { httpSpeech } from "./cutting-proxy.ts";
 import { DONE, REFUSED } from "./subject.ts";
 
-const MARKER = { key: "{{b64 vars.marker}}" };
-const CONTRACT = parseContract({
-  contract: "etcd/v1",
-  transport: "http",
-  ...living("5s"),
-  vars: { marker: "writ/op/{{tenant}}/{{op.id}}" },
-  request: {
-    method: "POST",
-    url: "{{base}}/v3/kv/txn",
-    body: {
-      compare: [
-        { key: "{{b64 resource}}", target: "MOD", result: "EQUAL", mod_revision: "{{expected.version}}" },
-        { ...MARKER, target: "VERSION", result: "EQUAL", version: "0" },
-      ],
-      success: [
-        { requestPut: { key: "{{b64 resource}}", value: "{{b64 args.value}}" } },
-        { requestPut: { ...MARKER, value: "{{b64 op.digest}}" } },
-      ],
-      failure: [{ requestRange: MARKER }],
-    },
-  },
-  precondition: { kind: "cas", atomic: "probed", versions: "never_return", replay: "marker_visible" },
-  identity: { kind: "marker", duplicateMeans: "effect" },
-  lookup: [
-    {
-      name: "marker",
-      strength: "authoritative",
-      lag: "0s",
-      request: { method: "POST", url: "{{base}}/v3/kv/range", body: MARKER },
-      found: { status: [200], body: { "/kvs/0/value": "{{b64 op.digest}}" } },
-      absent: { status: [200], body: { "/kvs/0": { present: false } } },
-    },
-  ],
-  outcomes: [
-    {
-      when: { status: [200], body: { "/succeeded": true } },
-      is: "effect",
-      receipt: { revision: "/header/revision" },
-    },
-    {
-      when: { status: [200], body: { "/responses/0/response_range/kvs/0/value": "{{b64 op.digest}}" } },
-      is: "duplicate",
-    },
-    {
-      when: { status: [200], body: { "/responses/0/response_range/kvs/0": { present: true } } },
-      is: "mismatch",
-    },
-    { when: { status: [200] }, is: "precondition_failed" },
-  ],
-});
+const CONTRACT = preset("http/etcd", living("5s"));
 
 conform({
   name: "transaction with a marker",

@@ -3,6 +3,7 @@ import { connect as connectTls } from "node:tls";
 import type { Configuration, HttpProvider } from "../config.ts";
 import { LEDGER } from "../core/transport.ts";
 import { type Check, ok, warn } from "./check.ts";
+import { markerCheck } from "./doctor-marker.ts";
 
 const REACHED_WITHIN_MS = 3_000;
 
@@ -11,6 +12,7 @@ export async function providerChecks({ providers }: Configuration): Promise<read
   return Promise.all(
     Object.entries(providers).map(async ([name, { transport, settings }]): Promise<Check> => {
       if (transport === LEDGER) return ok("provider", `${name} lives in the ledger's own database`);
+      if (transport === "postgres") return markerCheck(name, settings.url);
       if (transport !== "http")
         return ok("provider", `${name} is spoken to over ${transport}; it was not asked`);
       const why = await unreachable(settings);

@@ -22,8 +22,14 @@ export interface NatsOnlooker {
   close(): Promise<void>;
 }
 
-export async function natsOnlooker({ url, user, password }: Credentialed): Promise<NatsOnlooker> {
-  const connection = await connect({ servers: [new URL(url).host], user, pass: password });
+/** `ca`: for a server that speaks inside of TLS only. */
+export async function natsOnlooker(
+  { url, user, password }: Credentialed,
+  ca?: string,
+): Promise<NatsOnlooker> {
+  const servers = [new URL(url).host];
+  const tls = ca === undefined ? {} : { tls: { ca } };
+  const connection = await connect({ servers, user, pass: password, ...tls });
   const manager = await jetstreamManager(connection);
   return {
     connection,

@@ -1,3 +1,4 @@
+import { Kvm } from "@nats-io/kv";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { natsConnector } from "../../src/connectors/nats.ts";
 import type { BrokerSettings } from "../../src/connectors/reach.ts";
@@ -139,6 +140,23 @@ test("a key is created at revision 0, and only once", async () => {
   expect((await create(41)).kind).toBe("confirmed");
   expect(await create(42)).toMatchObject({ kind: "refused", reason: "precondition_failed" });
   expect(await keptOn("KV_CONFIG", "$KV.CONFIG.fresh")).toHaveLength(1);
+});
+
+test("of many writers with one revision at most one wins, and the bucket's own client reads what it wrote", async () => {
+  const version = String(await onlooker.write("$KV.CONFIG.raced", "before"));
+  const made = connector();
+  const one = (operation: number) =>
+    made.perform(errandOf(KV, { resource: "raced", expectedVersion: version, operation }));
+
+  const learned = await Promise.all(Array.from({ length: 24 }, (_, n) => one(100 + n)));
+
+  const won = learned.filter(({ kind }) => kind === "confirmed");
+  const bucket = await new Kvm(onlooker.connection).open("CONFIG");
+  const entry = await bucket.get("raced");
+  expect(won).toMatchObject([{ evidence: { data: { revision: entry?.revision } } }]);
+  expect(entry?.json()).toEqual({ item: "main/bolt", quantity: 2 });
+  expect(learned.filter(({ kind }) => kind === "refused")).toHaveLength(23);
+  expect(await keptOn("KV_CONFIG", "$KV.CONFIG.raced")).toHaveLength(2);
 });
 
 test("a search is no absence where the stream has lost messages since, and none where the history is full", async () => {

@@ -103,6 +103,21 @@ test("a stale version is refused and leaves no marker; 0 creates what is not the
   expect(await made.lookUp(stale, "marker")).toEqual({ kind: "absent" });
 });
 
+test("of many writers with one version at most one wins", async () => {
+  const made = connector();
+  const errands = await Promise.all(
+    Array.from({ length: 24 }, (_, n) => item({ operation: n + 1, arguments: { available: n } })),
+  );
+
+  const learned = await Promise.all(errands.map((errand) => made.perform(errand)));
+
+  expect(learned.filter(({ kind }) => kind === "confirmed")).toHaveLength(1);
+  expect(
+    learned.filter((one) => one.kind === "refused" && one.reason === "precondition_failed"),
+  ).toHaveLength(23);
+  expect((await fields()).version).toBe("8");
+});
+
 test("a late first attempt after the tombstone is refused for ever; without one it would still have its effect", async () => {
   const made = connector();
   const barred = await item();

@@ -1,5 +1,6 @@
 import type { Contract } from "./contract.ts";
 import { requestsOf } from "./contract-requests.ts";
+import type { JsonObject } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
 import type { Message } from "./message.ts";
 
@@ -29,4 +30,19 @@ export function misplacedMessages(contract: Contract, places: MessagePlaces): re
 /** The kind of a message that is `{ kind: { … } }`. */
 export function kindOf(message: Message): string {
   return Object.keys(message)[0] ?? "";
+}
+
+/** The form of such messages for editors: one kind, and its members by name. */
+export function kindSchema(forms: Readonly<Record<string, readonly string[]>>): JsonObject {
+  const kinds = Object.entries(forms).map(([kind, names]) => {
+    const members = Object.fromEntries(names.map((name) => [name, {}]));
+    return [kind, { type: "object", additionalProperties: false, properties: members }];
+  });
+  return {
+    type: "object",
+    additionalProperties: false,
+    minProperties: 1,
+    maxProperties: 1,
+    properties: Object.fromEntries(kinds),
+  };
 }

@@ -2,7 +2,7 @@ import type { Contract } from "./contract.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
 import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
-import { kindOf, misplacedMessages } from "./message-kind.ts";
+import { kindOf, kindSchema, misplacedMessages } from "./message-kind.ts";
 import { namesOperation } from "./template.ts";
 import { membersOf, refuse, required, textOf, textsOf, type Written } from "./written.ts";
 
@@ -18,7 +18,7 @@ const FORMS = {
 type Form = keyof typeof FORMS;
 
 /** `{ publish: … }`, `{ last: … }` or `{ find: … }`. */
-export const NATS_MESSAGE: MessageForm = { parse, parts };
+export const NATS_MESSAGE: MessageForm = { parse, parts, schema: kindSchema(FORMS) };
 
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 // The server acts on headers of this beginning: some delete what was there (Nats-Rollup), some let it expire (Nats-TTL).

@@ -2,13 +2,13 @@ import type { Contract } from "./contract.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
 import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
-import { misplacedMessages } from "./message-kind.ts";
+import { kindSchema, misplacedMessages } from "./message-kind.ts";
 import { membersOf, refuse, required, textOf, textsOf, type Written } from "./written.ts";
 
-/** `{ publish: { exchange, routingKey, messageId, type, contentType, headers, payload } }`: persistent and mandatory, always. */
-export const RABBITMQ_MESSAGE: MessageForm = { parse, parts };
-
 const MEMBERS = ["exchange", "routingKey", "messageId", "type", "contentType", "headers", "payload"] as const;
+
+/** `{ publish: { exchange, routingKey, messageId, type, contentType, headers, payload } }`: persistent and mandatory, always. */
+export const RABBITMQ_MESSAGE: MessageForm = { parse, parts, schema: kindSchema({ publish: MEMBERS }) };
 
 function parse(written: Written): Message {
   const { publish } = membersOf(written, ["publish"]);

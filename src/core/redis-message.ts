@@ -2,7 +2,7 @@ import type { Contract } from "./contract.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
 import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
-import { kindOf, misplacedMessages } from "./message-kind.ts";
+import { kindOf, kindSchema, misplacedMessages } from "./message-kind.ts";
 import { KNOWN_COMMANDS, knownCommand } from "./redis-command.ts";
 import { durationOf, itemsOf, membersOf, refuse, required, textOf, type Written } from "./written.ts";
 
@@ -20,7 +20,7 @@ const FORMS = {
 type Form = keyof typeof FORMS;
 
 /** `{ write: … }`, `{ bar: … }`, `{ find: … }` or `{ hash: … }`. */
-export const REDIS_MESSAGE: MessageForm = { parse, parts };
+export const REDIS_MESSAGE: MessageForm = { parse, parts, schema: kindSchema(FORMS) };
 
 const OPTIONAL = ["keep", "expect", "since"];
 const COMMANDS_MAX = 8;

@@ -181,7 +181,7 @@ function statementsOf(
   provider: ProviderConfiguration,
   tool: Written,
 ): Tool["sql"] {
-  if (provider.transport !== LEDGER)
+  if (provider.kind !== "postgres")
     return written === undefined
       ? undefined
       : refuse(written, `a provider of kind ${provider.kind} takes no statements`);

@@ -122,3 +122,54 @@ test.each([
 ])("a broker with { %s } is refused: %s", (settings, says) => {
   expect(() => providersOf(`  bus: { ${settings} }\n`, { BUS: "the-word" })).toThrow(says);
 });
+
+test("tools over a remote, a mail server and another database take their presets", () => {
+  const { tools } = load(
+    {
+      "writ.yaml": `providers:
+  code: { kind: git, remote: "git://git.acme.example/x.git", author: { name: Writ, email: writ@acme.example } }
+  mail:
+    kind: smtp
+    submission: { host: mail.acme.example, port: 25, tls: none }
+    from: writ@acme.example
+    domain: acme.example
+    archive: { address: log@acme.example }
+  other: { kind: postgres, database: env:THERE }
+`,
+      "tools/commit.yaml": `tool: code.commit
+title: Commit files
+provider: code
+input: { type: object, required: [branch], properties: { branch: { type: string } } }
+resource: { type: Branch, id: "{branch}" }
+expectedVersion: required
+contract: presets/git/commit
+`,
+      "tools/send.yaml": `tool: mail.send
+title: Send a letter
+provider: mail
+input: { type: object, required: [to], properties: { to: { type: string } } }
+resource: { type: Letter, id: "{to}" }
+expectedVersion: none
+permissionFor: 30m
+contract: presets/smtp/send
+`,
+      "tools/set.yaml": `tool: shop.set
+title: Set what is available
+provider: other
+input: { type: object, required: [item], properties: { item: { type: string } } }
+resource: { type: Item, id: "{item}" }
+expectedVersion: required
+sql:
+  perform: update stock set n = 1 where tenant_id = :tenant and item = :item and version = :expectedVersion
+contract: presets/postgres/marker
+`,
+    },
+    { THERE: "postgres://writ:secret@db.acme.example/shop" },
+  );
+
+  expect(tools.map(({ name, contract }) => [name, contract.transport])).toEqual([
+    ["code.commit", "git"],
+    ["mail.send", "smtp"],
+    ["shop.set", "postgres"],
+  ]);
+});

@@ -1,6 +1,10 @@
 import { describe, expect } from "vitest";
+import { buildCommit } from "../../src/connectors/git/commit.ts";
+import { push } from "../../src/connectors/git/push.ts";
+import { inScratch } from "../../src/connectors/git/scratch.ts";
 import { gitDaemon } from "../servers/git-daemon.ts";
 import { needs } from "../support/needs.ts";
+import { scratchFolder } from "../support/scratch-folder.ts";
 import { changing, connectorTo, LOOKUP, repository } from "./git-rig.ts";
 
 const test = needs(gitDaemon);
@@ -130,6 +134,35 @@ describe("a tombstone", () => {
 
     expect(outcome).toMatchObject({ kind: "refused" });
     expect(repo.commits()).toHaveLength(1);
+  });
+
+  test("stops nothing that does not carry the operation's ref (broken: the branch alone is pushed)", async () => {
+    const repo = repository();
+    const errand = changing(repo);
+    await connectorTo(repo.url).bar(errand);
+    const parent = repo.at("main") ?? "";
+    const settings = {
+      remote: repo.url,
+      author: { name: "Writ", email: "w@x.test" },
+      folder: scratchFolder(),
+    };
+    const plan = {
+      parent,
+      files: [{ path: "config/app.json", content: Buffer.from("18") }],
+      message: "late",
+      operation: errand.action.operationId,
+      digest: errand.digest,
+      at: "2026-01-01T00:00:00.000Z",
+    };
+
+    const pushed = await inScratch(settings, new AbortController().signal, async (scratch) => {
+      await scratch.git(["fetch", "--quiet", "--depth=1", repo.url, parent]);
+      const moves = [{ ref: "refs/heads/main", expected: parent }];
+      return push(scratch, await buildCommit(scratch, plan), moves, () => true);
+    });
+
+    expect(pushed).toMatchObject({ kind: "answered", refs: [{ is: "ok" }] });
+    expect(repo.commits()).toHaveLength(2);
   });
 
   test("that comes too late does not stand, and the effect is found", async () => {

@@ -14,6 +14,8 @@ export interface GitServer extends Stoppable {
 export interface GitRepository {
   readonly name: string;
   readonly url: string;
+  /** Where it lies. */
+  readonly folder: string;
   /** The commit at a ref; undefined when there is none. */
   at(ref: string): string | undefined;
   /** The commits of a branch, newest first. */
@@ -87,6 +89,7 @@ function repository(folder: string, name: string, url: string): GitRepository {
   const made: GitRepository = {
     name,
     url,
+    folder,
     at: (ref) => maybe(["rev-parse", "--verify", "--quiet", ref])?.trim(),
     commits: (branch = "main") => git(["log", "--format=%H", branch]).split("\n"),
     file: (path, at = "main") => maybe(["cat-file", "blob", `${at}:${path}`]),

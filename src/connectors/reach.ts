@@ -7,7 +7,7 @@ import { fingerprint } from "./fingerprint.ts";
 import { type EgressRule, egressGuard } from "./http/egress.ts";
 
 /** How a broker proves who we are. */
-export type Login =
+type Login =
   | { readonly basic: { readonly user: string; readonly password: string } }
   | { readonly bearer: string };
 

@@ -3,7 +3,7 @@ import { connect, headers, type NatsConnection } from "@nats-io/transport-node";
 import type { Credentialed } from "../servers/nats.ts";
 
 /** One message as the stream holds it. */
-export interface Kept {
+interface Kept {
   readonly seq: number;
   readonly subject: string;
   readonly text: string;

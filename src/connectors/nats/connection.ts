@@ -1,3 +1,4 @@
+import type * as Nats from "@nats-io/transport-node";
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
 import { wordsOf } from "../deadline.ts";
 import {
@@ -13,7 +14,7 @@ import {
 export const NATS_SCHEMES: Schemes = { plain: "nats", tls: "tls", port: { plain: 4222, tls: 4222 } };
 
 /** The client library, loaded when it is first needed. */
-export type NatsLibrary = typeof import("@nats-io/transport-node");
+export type NatsLibrary = typeof Nats;
 
 /**
  * A connection to the first place that lets us in. It never connects again, and what was not written when it ends is never written: the

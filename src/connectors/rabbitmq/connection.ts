@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type * as Amqp from "amqplib";
 import type { ChannelModel, ConfirmChannel } from "amqplib";
 import { type Deadline, LATE, wordsOf } from "../deadline.ts";
 import {
@@ -14,7 +15,7 @@ import {
 export const RABBITMQ_SCHEMES: Schemes = { plain: "amqp", tls: "amqps", port: { plain: 5672, tls: 5671 } };
 
 /** The client library, loaded when it is first needed. */
-export type RabbitLibrary = typeof import("amqplib");
+export type RabbitLibrary = typeof Amqp;
 
 /** One connection with one channel that confirms, for one message. */
 export interface RabbitSpeaker {

@@ -1,3 +1,4 @@
+import type * as Redis from "redis";
 import { wordsOf } from "../deadline.ts";
 import {
   addressesOf,
@@ -12,7 +13,7 @@ import {
 export const REDIS_SCHEMES: Schemes = { plain: "redis", tls: "rediss", port: { plain: 6379, tls: 6379 } };
 
 /** The client library, loaded when it is first needed. */
-export type RedisLibrary = typeof import("redis");
+export type RedisLibrary = typeof Redis;
 
 type Client = ReturnType<typeof clientOf>;
 

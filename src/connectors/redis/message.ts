@@ -14,7 +14,7 @@ export interface MarkerNote {
   readonly keepMs?: number;
 }
 
-export interface RedisCommand {
+interface RedisCommand {
   readonly type: RedisType;
   /** Name, key and the rest. */
   readonly words: readonly [string, string, ...string[]];

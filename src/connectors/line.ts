@@ -25,7 +25,7 @@ export interface OpenLine {
 }
 
 /** The same action would give the same "no" for ever. */
-export interface Unwritable {
+interface Unwritable {
   readonly kind: "unwritable";
   readonly why: string;
 }

@@ -148,7 +148,14 @@ test("every transport may be named", () => {
 });
 
 test("presets/contract.schema.json is made from it (vitest -u writes it)", async () => {
-  await expect(`${JSON.stringify(SCHEMA, null, 2)}\n`).toMatchFileSnapshot(
-    "../../presets/contract.schema.json",
+  // The house's form of JSON: a list of texts stands on one line where it fits.
+  const text = JSON.stringify(SCHEMA, null, 2).replaceAll(
+    /^(.*)\[\n((?: *"(?:[^"\\\n]|\\.)*",?\n)+) *\](,?)$/gm,
+    (list, before, items, after) => {
+      const line = `${before}[${items.trim().replaceAll(/\n\s*/g, " ")}]${after}`;
+      return line.length <= 110 ? line : list;
+    },
   );
+
+  await expect(`${text}\n`).toMatchFileSnapshot("../../presets/contract.schema.json");
 });

@@ -8,8 +8,8 @@ import { DONE, REFUSED } from "./subject.ts";
 
 const CONTRACT = preset("git/commit", {
   requestLife: "20s",
-  maxPause: "1s",
-  lease: "25s",
+  maxPause: "10s",
+  lease: "35s",
   settle: { bounded: "30s" },
 });
 

@@ -10,7 +10,7 @@ conform<PostgresServer>({
   name: "a row that names the operation, in the effect's transaction",
   server: postgres,
   tool: {
-    contract: preset("postgres/marker", { requestLife: "20s", maxPause: "1s", lease: "25s" }),
+    contract: preset("postgres/marker", { requestLife: "20s", maxPause: "10s", lease: "35s" }),
     expectedVersion: "required",
     sql: STOCK_SQL,
   },

@@ -10,8 +10,8 @@ conform<MailServer>({
   tool: {
     contract: preset("smtp/send", {
       requestLife: "20s",
-      maxPause: "1s",
-      lease: "25s",
+      maxPause: "10s",
+      lease: "35s",
       settle: { bounded: "30s" },
     }),
     expectedVersion: "none",

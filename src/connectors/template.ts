@@ -30,6 +30,8 @@ const CONTENT_TYPES = {
 } as const;
 const PATH_MAX = 8192;
 const HEADER_MAX = 8192;
+const SEGMENT = /^[A-Za-z0-9_.:@~-]+$/;
+const ALLOWED = "A-Z a-z 0-9 _ . : @ ~ -";
 
 /** Throws `invalid` when an argument would change where the request goes or what it consists of. */
 export function renderRequest(template: HttpMessage, subject: Subject): RenderedRequest {
@@ -102,6 +104,9 @@ function present(variable: Variable, subject: Subject): string {
 function pathValue(variable: Variable, subject: Subject): string {
   const text = present(variable, subject);
   const several = variable.name === "resource" && variable.encoders.length === 0;
+  // The rule under which a resource was bound (core/action): asked again where it becomes an address.
+  if (several && !text.split("/").every((segment) => SEGMENT.test(segment)))
+    unwritable(`{{resource}} would change the path: only "/" may stand between segments of ${ALLOWED}`);
   return (several ? text.split("/") : [text]).map((segment) => pathSegment(segment, variable.name)).join("/");
 }
 

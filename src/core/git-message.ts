@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "./json.ts";
 import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
+import { kindSchema } from "./message-kind.ts";
 import { choiceOf, membersOf, refuse, required, textOf, type Written } from "./written.ts";
 
 /** What may be asked of a git remote. */
@@ -16,7 +17,7 @@ const FORMS = {
 type Form = keyof typeof FORMS;
 
 /** `{ commit: … }`, `{ find: … }`, `{ bar: … }` or `{ head: … }`. */
-export const GIT_MESSAGE: MessageForm = { parse, parts };
+export const GIT_MESSAGE: MessageForm = { parse, parts, schema: kindSchema(FORMS) };
 
 function parse(written: Written): Message {
   const given = membersOf(written, ["commit", "find", "bar", "head"]);

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "./json.ts";
 import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
+import { kindSchema } from "./message-kind.ts";
 import { membersOf, refuse, required, textOf, type Written } from "./written.ts";
 
 const FORMS = {
@@ -13,7 +14,11 @@ const FORMS = {
 type Form = keyof typeof FORMS;
 
 /** `{ perform: … }`, `{ find: … }` or `{ bar: … }`: what the marker row holds. The effect is the tool's own SQL. */
-export const MARKER_MESSAGE: MessageForm = { parse, parts };
+export const MARKER_MESSAGE: MessageForm = {
+  parse,
+  parts,
+  schema: kindSchema({ ...FORMS, perform: [...FORMS.perform, "version"] }),
+};
 
 function parse(written: Written): Message {
   const given = membersOf(written, ["perform", "find", "bar"]);

@@ -1,11 +1,16 @@
 import type { Json, JsonObject } from "./json.ts";
 import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
+import { kindSchema } from "./message-kind.ts";
 import { membersOf, refuse, required, textOf, type Written } from "./written.ts";
 
 const LETTER = ["to", "subject", "text", "html", "operation", "digest", "at"] as const;
 
 /** `{ letter: … }` is sent, `{ find: { operation } }` is looked for in the archive. */
-export const SMTP_MESSAGE: MessageForm = { parse, parts };
+export const SMTP_MESSAGE: MessageForm = {
+  parse,
+  parts,
+  schema: kindSchema({ letter: LETTER, find: ["operation"] }),
+};
 
 function parse(written: Written): Message {
   const given = membersOf(written, ["letter", "find"]);

@@ -1,8 +1,8 @@
 import type { Contract } from "./contract.ts";
 import { GIT_MESSAGE } from "./git-message.ts";
 import { HTTP_MESSAGE } from "./http-message.ts";
-import { MARKER_MESSAGE } from "./marker-message.ts";
 import type { LintFinding } from "./lint-finding.ts";
+import { MARKER_MESSAGE } from "./marker-message.ts";
 import type { MessageForm } from "./message.ts";
 import { NATS_MESSAGE, natsMistakes } from "./nats-message.ts";
 import { RABBITMQ_MESSAGE, rabbitmqMistakes } from "./rabbitmq-message.ts";

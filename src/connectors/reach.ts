@@ -38,10 +38,24 @@ export interface Schemes {
 }
 
 const PLACES_MAX = 16;
-const CONNECT_MS = 10_000;
+const CONNECT_MS = 5_000;
 
 export function connectMsOf({ connectMs }: Pick<BrokerSettings, "connectMs">): number {
   return connectMs ?? CONNECT_MS;
+}
+
+/** Waits for a handshake, and ends it when it takes longer than a connection may: nobody else would. */
+export async function timely<Value>(
+  handshake: Promise<Value>,
+  settings: Pick<BrokerSettings, "connectMs">,
+  end: () => void,
+): Promise<Value> {
+  const timer = setTimeout(end, connectMsOf(settings));
+  try {
+    return await handshake;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Reads the addresses. Throws `invalid` for one that could be read as something else. */

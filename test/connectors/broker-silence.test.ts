@@ -23,11 +23,12 @@ const KINDS: readonly Kind[] = [
 const AUTH = { basic: { user: "writ", password: "the-word-of-this-test" } };
 
 /** Accepts connections, hears, and says what it is told to. */
-async function listener(says: string): Promise<number> {
+async function listener(says: string): Promise<{ readonly port: number; readonly open: () => number }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
+    socket.on("close", () => sockets.delete(socket));
     socket.on("data", () => socket.write(says));
     if (says !== "") socket.write(says);
   });
@@ -37,21 +38,24 @@ async function listener(says: string): Promise<number> {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return (server.address() as AddressInfo).port; // It listens on TCP.
+  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  return { port, open: () => sockets.size };
 }
 
 test.each(KINDS)(
-  "$scheme: a server that accepts and says nothing, or something else, is an absence in its time: nothing of the message left",
+  "$scheme: a server that accepts and says nothing, or something else, is an absence in its time, and no connection stays behind",
   async ({ preset: name, scheme, connect }) => {
     for (const says of ["", "HTTP/1.1 400 Bad Request\r\n\r\n"]) {
-      const url = `${scheme}://127.0.0.1:${await listener(says)}`;
-      const made = connect({ url, auth: AUTH, allowPrivate: ["127.0.0.1"] });
+      const { port, open } = await listener(says);
+      const url = `${scheme}://127.0.0.1:${port}`;
+      const made = connect({ url, auth: AUTH, allowPrivate: ["127.0.0.1"], connectMs: 500 });
       closeAfter(() => made.close());
 
       const learned = await made.perform(errandOf(preset(name, living("250ms"))));
 
       expect(learned.kind).toBe("absent");
       expect(JSON.stringify(learned)).not.toContain(AUTH.basic.password);
+      await expect.poll(open, { timeout: 10_000 }).toBe(0);
     }
   },
 );

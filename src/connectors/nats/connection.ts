@@ -1,3 +1,4 @@
+import { connect as connectTcp } from "node:net";
 import type * as Nats from "@nats-io/transport-node";
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
 import { wordsOf } from "../deadline.ts";
@@ -8,6 +9,7 @@ import {
   type Place,
   placesOf,
   type Schemes,
+  timely,
   tlsOf,
 } from "../reach.ts";
 
@@ -26,6 +28,7 @@ export async function dial(library: NatsLibrary, settings: BrokerSettings): Prom
     try {
       for (const address of await addressesOf(place, settings)) {
         try {
+          await greeting(address, place.port, settings);
           return await library.connect(optionsOf(library, settings, place, address));
         } catch (error) {
           whys.push(`${place.host}: ${wordsOf(error)}`);
@@ -36,6 +39,24 @@ export async function dial(library: NatsLibrary, settings: BrokerSettings): Prom
     }
   }
   throw new Error(`no connection: ${whys.join("; ")}`);
+}
+
+/**
+ * Hears the server's first word on a connection of its own, and ends that. The client gives up in time on a server that says nothing, but
+ * leaves its socket open: so it is not let near one.
+ */
+async function greeting(host: string, port: number, settings: BrokerSettings): Promise<void> {
+  const socket = connectTcp({ host, port });
+  const spoken = new Promise<void>((resolve, reject) => {
+    socket.once("data", () => resolve());
+    socket.once("error", reject);
+    socket.once("close", () => reject(new Error("the server said nothing")));
+  });
+  try {
+    await timely(spoken, settings, () => void socket.destroy());
+  } finally {
+    socket.destroy();
+  }
 }
 
 function optionsOf(

@@ -9,6 +9,7 @@ import {
   type Place,
   placesOf,
   type Schemes,
+  timely,
   tlsOf,
 } from "../reach.ts";
 
@@ -51,6 +52,9 @@ export async function dial(
   throw new Error(`no connection: ${whys.join("; ")}`);
 }
 
+// The broker splits what is longer than 128 KiB; what claims to be larger than this is not a broker.
+const FRAME_MAX_BYTES = 1024 * 1024;
+
 async function open(
   { connect }: RabbitLibrary,
   settings: BrokerSettings,
@@ -70,6 +74,7 @@ async function open(
       vhost: encodeURIComponent(vhostOf(place)),
       // The connection lives for one message, whose own time is shorter than any heartbeat.
       heartbeat: 0,
+      maxFrameSize: FRAME_MAX_BYTES,
     },
     { ...(place.tls ? tlsOf(place, settings) : {}), noDelay: true, timeout: connectMsOf(settings) },
   );
@@ -77,7 +82,7 @@ async function open(
   const cut = (): void => void stream.destroy();
   model.on("error", () => undefined);
   try {
-    const channel = await model.createConfirmChannel();
+    const channel = await timely(model.createConfirmChannel(), settings, cut);
     channel.on("error", () => undefined);
     return { channel, cut };
   } catch (error) {

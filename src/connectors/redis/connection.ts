@@ -7,6 +7,7 @@ import {
   type Place,
   placesOf,
   type Schemes,
+  timely,
   tlsOf,
 } from "../reach.ts";
 
@@ -40,8 +41,7 @@ export async function dial(library: RedisLibrary, settings: BrokerSettings): Pro
         // What ends a connection rejects what was asked on it; nobody else need hear of it.
         client.on("error", () => undefined);
         try {
-          await client.connect();
-          return { client, server: await factsOf(client) };
+          return await timely(greeted(client), settings, () => client.destroy());
         } catch (error) {
           client.destroy();
           whys.push(`${place.host}: ${wordsOf(error)}`);
@@ -52,6 +52,11 @@ export async function dial(library: RedisLibrary, settings: BrokerSettings): Pro
     }
   }
   throw new Error(`no connection: ${whys.join("; ")}`);
+}
+
+async function greeted(client: Client): Promise<RedisSpeaker> {
+  await client.connect();
+  return { client, server: await factsOf(client) };
 }
 
 function clientOf(library: RedisLibrary, settings: BrokerSettings, place: Place, address: string) {

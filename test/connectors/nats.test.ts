@@ -148,6 +148,29 @@ test("a search is no absence where the stream has lost messages since, and none 
   expect(full).toMatchObject({ kind: "unclear" });
 });
 
+test("a stream whose messages are taken away is not searched: a consumer of ours would change who gets them", async () => {
+  await onlooker.stream({ name: "TAKEN", subjects: ["taken.>"], retention: "interest" as never }); // The library's own enum says no more.
+  const search = {
+    stream: "TAKEN",
+    subject: "taken.{{resource}}",
+    header: { "Nats-Msg-Id": "{{op.id}}" },
+    since: "{{op.first_sent_at}}",
+  };
+  const contract = preset("nats/jetstream-queue", {
+    lookup: [
+      {
+        name: "it",
+        request: { find: search },
+        found: { status: 200, body: { "/headers/Nats-Msg-Id": "{{op.id}}" } },
+        absent: { status: 404, body: { "/kept": true } },
+      },
+    ],
+  });
+
+  expect(await connector().lookUp(errandOf(contract), "it")).toMatchObject({ kind: "unclear" });
+  expect((await onlooker.manager.streams.info("TAKEN")).state.consumer_count).toBe(0);
+});
+
 test("a closed gate, an aborted signal and a place that cannot be reached leave nothing, now and later", async () => {
   const at = (resource: string, more = {}) => errandOf(QUEUE, { resource, ...more });
   const none = `nats://127.0.0.1:${await freePort()}`;

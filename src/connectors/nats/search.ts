@@ -21,6 +21,10 @@ export async function find(
   deadline: Deadline,
 ): Promise<Exchange> {
   const { stream, subject, header } = search;
+  const { config } = await manager.streams.info(stream);
+  // A consumer on such a stream would change what it keeps and who gets it.
+  if (config.retention !== "limits")
+    return answered(404, { kept: false, scanned: 0, why: "the stream drops what was read" });
   const { DeliverPolicy, AckPolicy } = await import("@nats-io/jetstream");
   const start: Partial<ConsumerConfig> =
     "after" in search.from
@@ -112,7 +116,6 @@ async function forgetting(
 ): Promise<string | undefined> {
   const info = await manager.streams.info(stream, { subjects_filter: subject });
   const { config, state } = info;
-  if (config.retention !== "limits") return "the stream drops what was read";
   if ("since" in from)
     return whole(info, from.since - CLOCKS_MS) ? undefined : "the stream has lost messages since then";
   if (config.max_age > 0) return "the stream drops messages by age";

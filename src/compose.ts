@@ -8,6 +8,7 @@ import { KINDS, type Kind } from "./connectors/kinds.ts";
 import { lintSql, postgresConnector } from "./connectors/postgres.ts";
 import { digestOf } from "./core/digest.ts";
 import type { TenantId } from "./core/ids.ts";
+import type { Probe } from "./core/probe.ts";
 import { Problem } from "./core/problem.ts";
 import { LEDGER } from "./core/transport.ts";
 import { pending } from "./database/migrate.ts";
@@ -22,6 +23,8 @@ import { type ClosableLedger, postgresLedger } from "./ledger/ledger.ts";
 import { rolePolicy } from "./policy/roles.ts";
 import { authorityView } from "./service/decide.ts";
 import type { Connector, Log, Ports } from "./service/ports.ts";
+import { probe } from "./service/probe.ts";
+import type { Probing } from "./service/probe-bench.ts";
 import type { ReadyAnswer } from "./wire/health.ts";
 import { startWorker, WORKER_BOUNDS, type Worker, type WorkerBounds } from "./worker.ts";
 
@@ -46,6 +49,12 @@ export interface Writ {
   /** Opens the HTTP door. */
   listen(at?: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>;
   startWorker(bounds?: Partial<WorkerBounds>): Worker;
+  /** Measures a tool's provider on a scratch resource. Throws `unknown_tool` for a tool that is not offered. */
+  probe(
+    tenantId: TenantId,
+    tool: string,
+    how: Omit<Probing, "offered"> & { readonly actor: string },
+  ): Promise<Probe>;
   /** A token of this installation's own issuer. */
   mint(grant: Omit<Grant, "issuer" | "audience">): Promise<string>;
   /** Door, workers, ledger, database, in this order; what is in hand gets `withinMs` to end. */
@@ -147,6 +156,11 @@ function running({ configuration, ports, database, ledger, keys, connectors }: P
       const worker = startWorker(ports, { ...WORKER_BOUNDS, ...bounds });
       workers.push(worker);
       return worker;
+    },
+    probe: async (tenantId, name, { actor, ...how }) => {
+      const offered = ports.catalog.tool(tenantId, name);
+      if (offered === undefined) throw new Problem("unknown_tool", `there is no tool named "${name}"`);
+      return probe(ports, tenantId, { ...how, offered }, actor);
     },
     mint: (grant) => mintToken({ ...grant, issuer, audience }, keys.tokens, ports.clock.wallMs()),
     close: async (withinMs = CLOSE_WITHIN_MS) => {

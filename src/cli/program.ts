@@ -6,6 +6,7 @@ import type { HaltFlags } from "./halt.ts";
 import { rootHelp } from "./help.ts";
 import type { ListFlags } from "./op.ts";
 import { collected, count, port, scenes, seconds } from "./option-value.ts";
+import type { ProbeFlags } from "./probe.ts";
 import type { ProposeFlags } from "./propose.ts";
 import type { ResolveFlags } from "./resolve.ts";
 import { type Colours, FORMATS, type Screen } from "./screen.ts";
@@ -63,6 +64,7 @@ export function program(given: Surroundings): Command {
   operations(writ, runner);
   people(writ, runner);
   contracts(writ, runner);
+  probing(writ, runner);
   installation(writ, runner);
   return writ;
 }
@@ -213,6 +215,25 @@ function contracts(writ: Command, runner: Runner): void {
     .description("what may be relied on, and what not; without a name: of every preset")
     .action((names: readonly string[], _flags: object, command: Command) =>
       runner(command, async (context) => (await import("./contract.ts")).contractExplain(context, names)),
+    );
+}
+
+function probing(writ: Command, runner: Runner): void {
+  writ
+    .command("probe <tool>")
+    .summary("what a provider really does, beside what the contract claims")
+    .description(
+      "Writes to a scratch resource at the provider, through the tool's own contract, and shows what the contract claims\nbeside what was measured. A claim that was measured false closes the tool.",
+    )
+    .option("-a, --arg <name=value>", "one argument; {n} in it becomes a new number each time", collected)
+    .option("--args <json>", "all arguments as a JSON object, @file, or - (default: the tool's own `probe:`)")
+    .option("--resource <id>", "the scratch resource that these arguments write to, by its name")
+    .option("--tenant <tenant>", "as whose tool")
+    .option("--rounds <count>", "rounds of parallel writes", count, 10)
+    .option("-w, --wait <seconds>", "the longest wait for a window or a lookup", seconds(600), 10)
+    .option("-y, --yes", "do not ask")
+    .action((tool: string, flags: ProbeFlags, command: Command) =>
+      runner(command, async (context) => (await import("./probe.ts")).probe(context, tool, flags)),
     );
 }
 

@@ -66,6 +66,7 @@ export function toolOf(file: YamlFile, shelf: Shelf): Tool {
     lookalikes: choiceOf(by("lookalikes"), ["principal", "tenant", "off"]),
     intentKey: choiceOf(by("intentKey"), ["required", "optional"]),
     reversible: reversibleOf(given.approval),
+    ...(given.probe === undefined ? {} : { probe: scratchOf(given.probe) }),
   };
 }
 
@@ -194,6 +195,11 @@ function statementsOf(
 function reversibleOf(written: Written | undefined): boolean {
   const { reversible } = written === undefined ? {} : settingsOf(written, TOOL, "approval");
   return reversible === undefined ? TOOL["approval.reversible"].default : flagOf(reversible);
+}
+
+function scratchOf(written: Written): NonNullable<Tool["probe"]> {
+  const { arguments: args = written } = settingsOf(written, TOOL, "probe");
+  return { arguments: objectOf(args) };
 }
 
 /** The contract speaks the provider's language, and of secrets and texts that the provider has. */

@@ -4,6 +4,8 @@ import { closingLine } from "./test/support/closing-line.ts";
 
 const DEEP_TESTS = "test/**/*.deep.test.ts";
 const PEERS = "test/peers/**";
+// What it holds is only about to be written.
+const PAGE = "test/conformance/page.test.ts";
 
 export default defineConfig(({ mode }) => {
   // Deep tests visit whole spaces and take minutes: `npm run test:deep`, or WRIT_DEEP=1, and only there.
@@ -17,7 +19,7 @@ export default defineConfig(({ mode }) => {
       include: conformance
         ? ["test/conformance/**/*.test.ts"]
         : [deep ? DEEP_TESTS : house ? "test/house/**/*.test.ts" : "test/**/*.test.ts"],
-      exclude: deep ? [PEERS] : [PEERS, DEEP_TESTS],
+      exclude: [PEERS, ...(deep ? [] : [DEEP_TESTS]), ...(conformance ? [PAGE] : [])],
       env: deep ? { WRIT_DEEP: "1" } : {},
       globalSetup: house ? [] : ["test/support/global-setup.ts"],
       reporters: conformance ? ["dot", conformanceTable()] : ["default", closingLine()],

@@ -114,15 +114,15 @@ function preconditionIsSent({ precondition, identity, request }: Contract): read
 function sameVersionIsExact({ identity, precondition }: Contract): readonly LintFinding[] {
   if (identity.kind !== "same_version") return [];
   if (
+    // Somebody's word about atomic writes is no repeat's ground either: until a probe has measured it, the identity is not used.
     precondition.kind !== "none" &&
-    precondition.atomic === "probed" &&
     precondition.versions === "never_return"
   )
     return [];
   return finding(
     "same-version-unproved",
     "/identity/kind",
-    "same_version makes a repeat safe only under a precondition with atomic: probed and versions: never_return; run `writ probe`, or write identity: none",
+    "same_version makes a repeat safe only under a precondition whose versions never return; write versions: never_return and run `writ probe`, or write identity: none",
   );
 }
 

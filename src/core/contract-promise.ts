@@ -18,6 +18,13 @@ export function promise(contract: Contract): readonly string[] {
   ];
 }
 
+/** An identity that is a version stands on how the version is compared. */
+function measured({ identity, precondition }: Contract): boolean {
+  return (
+    identity.kind !== "same_version" || (precondition.kind !== "none" && precondition.atomic === "probed")
+  );
+}
+
 function conditionPromise({ precondition }: Contract): string {
   if (precondition.kind === "none")
     return "Nothing is checked at the provider: a change that somebody else made after the decision is overwritten.";
@@ -67,6 +74,8 @@ function repeatPromise(contract: Contract): string | undefined {
     same_version: "because the version it names never returns",
   }[identity.kind];
   const { forMs, marginMs, after } = identity.window;
+  if (!measured(contract))
+    return "A repeat is not sent until `writ probe` has measured that of many writers with one version at most one wins.";
   const recognized = `the provider recognizes it ${by}`;
   const more = waitPromise(identity.minRetryDelayMs) + conflictPromise(contract);
   if (forMs === null) return `A repeat is safe at any time: ${recognized}, for ever.${more}`;

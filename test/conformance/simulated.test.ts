@@ -1,6 +1,7 @@
 import { httpConnector } from "../../src/connectors/http.ts";
 import type { Guarantees } from "../../src/connectors/simulated/guarantees.ts";
 import { type Simulated, startSimulated } from "../../src/connectors/simulated/provider.ts";
+import type { JsonObject } from "../../src/core/json.ts";
 import { living, preset } from "../connectors/errand.ts";
 import type { RealServer, Stoppable } from "../servers/server.ts";
 import { addressOf, over } from "./ask.ts";
@@ -76,23 +77,50 @@ conform({
   },
 });
 
-conform({
+const DOCUMENTS: Omit<Subject<Shop>, "name" | "tool" | "ends"> = {
   ...ORDERS,
-  name: "http/etag-document",
   server: simulated({ etag: "strong", marker: true }),
-  tool: {
-    contract: preset("http/etag-document", living("5s")),
-    expectedVersion: "required",
-    resource: { type: "Item", id: "main/{item}", parents: [] },
-  },
   speech: httpSpeech("PUT /items/"),
   prepare: async (running, item) => {
     running.setItem(`main/${item}`, 20);
     return { arguments: { available: 18 }, version: '"v1"' };
   },
   rival: async (running, item) => void running.writeAsSomebodyElse(`main/${item}`, 18),
+};
+
+function documentTool(changes: JsonObject = {}): Subject<Shop>["tool"] {
+  return {
+    contract: preset("http/etag-document", { ...living("5s"), ...changes }),
+    expectedVersion: "required",
+    resource: { type: "Item", id: "main/{item}", parents: [] },
+  };
+}
+
+conform({
+  ...DOCUMENTS,
+  name: "http/etag-document",
+  tool: documentTool(),
   ends: {
     direct: DONE,
+    "before send": DOUBT.withoutEffect,
+    "mid body": DOUBT.withoutEffect,
+    "after effect": DONE,
+    "after headers": DONE,
+    "before send, then another writes the same": DOUBT.withoutEffect,
+    "after effect, then another writes the same": DOUBT.withEffect,
+  },
+});
+
+conform({
+  ...DOCUMENTS,
+  name: "http/etag-document, measured",
+  tool: documentTool({
+    precondition: { kind: "etag", atomic: "probed", versions: "never_return", replay: "precondition_first" },
+    identity: { kind: "same_version" },
+  }),
+  ends: {
+    direct: DONE,
+    // What replaces one version can replace it once: a repeat is safe.
     "before send": DONE,
     "mid body": DONE,
     "after effect": DONE,

@@ -71,16 +71,6 @@ export const BROKEN: readonly (readonly [rule: string, at: string, changes: Json
     {
       ...request(IF_MATCH),
       identity: { kind: "same_version" },
-      precondition: { ...ETAG, atomic: "claimed" },
-    },
-    "run `writ probe`",
-  ],
-  [
-    "same-version-unproved",
-    "/identity/kind",
-    {
-      ...request(IF_MATCH),
-      identity: { kind: "same_version" },
       precondition: { ...ETAG, versions: "may_return" },
     },
     "never_return",

@@ -97,3 +97,18 @@ describe("what a contract promises, in sentences", () => {
     ]);
   });
 });
+
+test("a version as identity promises a repeat only once it was measured", () => {
+  const { lookup: _, barrier: __, ...rest } = SOUND;
+  const said = (atomic: string) =>
+    promise(
+      parseContract({
+        ...rest,
+        identity: { kind: "same_version" },
+        precondition: { kind: "etag", atomic, versions: "never_return", replay: "precondition_first" },
+      }),
+    ).join(" ");
+
+  expect(said("claimed")).toContain("A repeat is not sent until `writ probe` has measured");
+  expect(said("probed")).toContain("A repeat is safe at any time");
+});

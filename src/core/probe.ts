@@ -1,8 +1,7 @@
 import type { Contract } from "./contract.ts";
-import type { Instant } from "./ids.ts";
 
 /** The claims of a contract that a probe measures. */
-export type Claim =
+type Claim =
   | "honoured"
   | "atomic"
   | "versions"
@@ -37,12 +36,6 @@ export interface Probe {
   readonly settingsDigest: string;
   readonly measured: readonly Measured[];
   readonly verdict: ProbeVerdict;
-}
-
-/** A probe as the ledger keeps it. */
-export interface KeptProbe extends Probe {
-  readonly at: Instant;
-  readonly actor: string;
 }
 
 export function verdictOf(measured: readonly Measured[]): ProbeVerdict {

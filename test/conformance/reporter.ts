@@ -5,7 +5,7 @@ import { holds, type Row } from "./row.ts";
 import { CASES } from "./subject.ts";
 import { markdownTables, plainTable, sorted } from "./table.ts";
 
-export const PAGE = fileURLToPath(new URL("../../docs/conformance.md", import.meta.url));
+const PAGE = fileURLToPath(new URL("../../docs/conformance.md", import.meta.url));
 const BEGIN = "<!-- made by npm run conformance:providers -- --write -->";
 const END = "<!-- end -->";
 

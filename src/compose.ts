@@ -3,15 +3,16 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { catalog, definitionsOf, type Provider } from "./catalog/catalog.ts";
 import { enrolTenants } from "./catalog/enrol.ts";
-import type { Configuration, ProviderConfiguration } from "./config.ts";
+import { providerOf, refuseBadSql } from "./compose-providers.ts";
+import type { Configuration } from "./config.ts";
+import type { CommonSettings, ConnectorKind } from "./connectors/define.ts";
 import { guardedConnector } from "./connectors/http/egress.ts";
 import { jsonAsker } from "./connectors/http/question.ts";
 import { type ClosableNotifier, webhookNotifier } from "./connectors/http/webhook.ts";
-import { httpConnector, settingsDigestValue } from "./connectors/http.ts";
-import { lintSql, postgresConnector } from "./connectors/postgres.ts";
 import { digestOf } from "./core/digest.ts";
 import type { TenantId } from "./core/ids.ts";
 import type { JsonObject } from "./core/json.ts";
+import type { Probe } from "./core/probe.ts";
 import { Problem } from "./core/problem.ts";
 import { pending } from "./database/migrate.ts";
 import { connect, type Database } from "./database/pool.ts";
@@ -40,6 +41,8 @@ import type { Enrolment } from "./service/ledger-port.ts";
 import { lookFor } from "./service/looking.ts";
 import type { PolicyText } from "./service/policy-port.ts";
 import type { Connector, Log, Ports } from "./service/ports.ts";
+import { probe } from "./service/probe.ts";
+import type { Probing } from "./service/probe-bench.ts";
 import { readiness } from "./service/readiness.ts";
 import { startWorker, WORKER_BOUNDS, type Worker, type WorkerBounds } from "./worker.ts";
 
@@ -52,6 +55,8 @@ export interface ComposeOptions {
   readonly log: Log;
   /** Whose tokens are taken, in place of those that the configuration names. */
   readonly issuers?: readonly IssuerAt[];
+  /** Kinds of connectors that come from elsewhere, made with `defineConnector`. The configuration was read with the same. */
+  readonly connectors?: readonly ConnectorKind<CommonSettings>[];
   /** Names this process in claims; by default host and process. */
   readonly worker?: string;
   /**
@@ -75,6 +80,12 @@ export interface Writ {
   /** Opens the HTTP door. */
   listen(at?: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>;
   startWorker(bounds?: Partial<WorkerBounds>): Worker;
+  /** Measures a tool's provider on a scratch resource. Throws `unknown_tool` for a tool that is not offered. */
+  probe(
+    tenantId: TenantId,
+    tool: string,
+    how: Omit<Probing, "offered"> & { readonly actor: string },
+  ): Promise<Probe>;
   /** Door, workers, ledger, database, in this order; what is in hand gets `withinMs` to end. */
   close(withinMs?: number): Promise<void>;
 }
@@ -117,7 +128,10 @@ export async function compose(options: ComposeOptions): Promise<Writ> {
   const ledger = postgresLedger(database);
   const receipts = loadOrCreateKey(join(options.home, "keys"), "receipts");
   const providers = new Map(
-    Object.entries(configuration.providers).map(([name, settings]) => [name, providerOf(settings, database)]),
+    Object.entries(configuration.providers).map(([name, settings]) => [
+      name,
+      providerOf(settings, database, options.connectors ?? []),
+    ]),
   );
   const { tools, pdp } = configuration;
   const environment = options.environment ?? "production";
@@ -183,11 +197,6 @@ function offerOf(
   };
 }
 
-function refuseBadSql({ tools, providers }: Configuration): void {
-  const [complaint] = tools.filter((tool) => providers[tool.provider]?.kind === "postgres").flatMap(lintSql);
-  if (complaint !== undefined) throw new Problem("invalid", complaint);
-}
-
 interface Parts {
   readonly configuration: Configuration;
   readonly ports: Ports;
@@ -246,6 +255,11 @@ function running(parts: Parts): Writ {
       workers.push(worker);
       return worker;
     },
+    probe: async (tenantId, name, { actor, ...how }) => {
+      const offered = ports.catalog.tool(tenantId, name);
+      if (offered === undefined) throw new Problem("unknown_tool", `there is no tool named "${name}"`);
+      return probe(ports, tenantId, { ...how, offered }, actor);
+    },
     close: async (withinMs = CLOSE_WITHIN_MS) => {
       await app.close();
       await callers.close();
@@ -266,21 +280,6 @@ function troubleOf(callers: ResourceServer): { readonly issuer: string; readonly
   });
 }
 
-function providerOf(settings: ProviderConfiguration, database: Pick<Database, "read">): Provider {
-  switch (settings.kind) {
-    case "postgres":
-      return {
-        connector: postgresConnector((query) => database.read(query)),
-        settingsDigest: digestOf("writ.settings.v1", { kind: "postgres", database: "ledger" }),
-      };
-    case "http":
-      return {
-        connector: httpConnector(settings.http),
-        settingsDigest: digestOf("writ.settings.v1", settingsDigestValue(settings.http)),
-      };
-  }
-}
-
 function notifierOf(
   { approvals }: Configuration,
   publicUrl: () => string,
@@ -296,7 +295,12 @@ function passkeysOf(
   tenantKey: (tenant: TenantId) => Uint8Array,
 ): Passkeys | undefined {
   if (approvals.passkeys === undefined) return undefined;
-  const { salt } = processEntropy;
   const store = passkeyStore(database);
-  return webauthn({ ...approvals.passkeys, store, tenantKey, salt, clock: () => processClock.wallMs() });
+  return webauthn({
+    ...approvals.passkeys,
+    store,
+    tenantKey,
+    salt: processEntropy.salt,
+    clock: () => processClock.wallMs(),
+  });
 }

@@ -2,10 +2,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Installation, installationOf } from "./config/installation.ts";
 import { unknownName } from "./config/member.ts";
+import type { ForeignKind } from "./config/provider.ts";
 import type { Surroundings } from "./config/secret.ts";
 import { refuseTwice, toolOf } from "./config/tool-file.ts";
 import { mistake, placed, readYaml, type YamlFile } from "./config/yaml-file.ts";
+import { Problem } from "./core/problem.ts";
 import type { Tool } from "./core/tool.ts";
+import { TRANSPORTS } from "./core/transport.ts";
 
 /** A whole configuration, checked; there is no half of one. It holds secrets: never printed, logged or answered. */
 export interface Configuration extends Installation {
@@ -16,19 +19,28 @@ export interface Configuration extends Installation {
   readonly policies: readonly { readonly name: string; readonly text: string }[];
 }
 
-export type { HttpProvider, ProviderConfiguration } from "./config/provider.ts";
+export type { ProviderConfiguration, SettingsByTransport } from "./config/provider.ts";
+export type { HttpProvider } from "./config/provider-http.ts";
 
 const TOOLS_MAX = 1_000;
 
 /**
  * Reads a configuration folder. Throws one `invalid` Problem whose message is `file:line:column: the sentence that mends it`, or
- * `VARIABLE: …` for a mistake in the environment. Secrets are read now, and shown nowhere.
+ * `VARIABLE: …` for a mistake in the environment. Secrets are read now, and shown nowhere. `foreign` are kinds of connectors that somebody
+ * else defined (`defineConnector`).
  */
-export function loadConfiguration(folder: string, environment: Surroundings["environment"]): Configuration {
+export function loadConfiguration(
+  folder: string,
+  environment: Surroundings["environment"],
+  foreign: readonly ForeignKind[] = [],
+): Configuration {
   const around: Surroundings = { folder: resolve(folder), environment };
   const file = fileIn(around.folder, "writ.yaml");
-  const installation = placed(file, () => installationOf(file.written, around));
-  const shelf = { folder: around.folder, providers: installation.providers };
+  const installation = placed(file, () => installationOf(file.written, around, foreign));
+  refuseTakenKinds(foreign);
+  const others = Object.fromEntries(foreign.map(({ kind, transport }) => [kind, transport]));
+  const transports = { ...TRANSPORTS, ...others };
+  const shelf = { folder: around.folder, providers: installation.providers, transports };
   const tools = toolFiles(around.folder).map((each) => ({
     file: each,
     tool: placed(each, () => toolOf(each, shelf)),
@@ -71,6 +83,17 @@ function textIn(path: string, name: string): string {
   } catch {
     throw mistake(`${name}:1:1`, "it is no text in UTF-8 that can be read");
   }
+}
+
+/** A name that Writ's own transports have would take their proofs and rules away. */
+function refuseTakenKinds(foreign: readonly ForeignKind[]): void {
+  const names = foreign.map(({ kind }) => kind);
+  const taken = names.find((name, index) => Object.hasOwn(TRANSPORTS, name) || names.indexOf(name) !== index);
+  if (taken !== undefined)
+    throw new Problem(
+      "invalid",
+      `there is a kind of connector named ${taken} already; define it under another name`,
+    );
 }
 
 /** An empty file and no file say the same: every setting has its default. */

@@ -15,8 +15,11 @@ export const [TENANT] = CONFIGURATION.tenants;
 /** `shop` is the address of the HTTP provider. */
 export function configuration(shop) {
   const { providers } = CONFIGURATION;
-  const http = { ...providers.shop.http, base: shop };
-  return { ...CONFIGURATION, providers: { ...providers, shop: { kind: "http", http } } };
+  const settings = { ...providers.shop.settings, base: shop };
+  return {
+    ...CONFIGURATION,
+    providers: { ...providers, shop: { kind: "http", transport: "http", settings } },
+  };
 }
 
 /** The table of the tool with the local effect; `version - 1` counts the effects on an item. */

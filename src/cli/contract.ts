@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { placed, readYaml, type YamlFile } from "../config/yaml-file.ts";
 import type { Contract } from "../core/contract.ts";
@@ -19,7 +19,7 @@ interface Complaint {
 
 /** `writ contract lint`: what each contract says against itself, with its line and what mends it. */
 export function contractLint({ screen }: Context, names: readonly string[]): ExitCode {
-  const results = names.map((name) => {
+  const results = orPresets(names).map((name) => {
     const opened = open(name);
     return { file: opened.path, complaints: complaintsOf(opened) };
   });
@@ -35,17 +35,30 @@ export function contractLint({ screen }: Context, names: readonly string[]): Exi
 }
 
 /** `writ contract explain`: what people may rely on, and what not. */
-export function contractExplain({ screen }: Context, name: string): ExitCode {
-  const contract = contractOf(open(name).file);
-  if (!("contract" in contract)) throw new Stop(EXIT.error, `${contract.place}: ${contract.says}`);
-  const sentences = promise(contract);
-  if (screen.machine({ contract: contract.contract, promise: sentences })) return EXIT.ok;
-  screen.data(screen.paint.bold(contract.contract));
-  for (const sentence of sentences)
-    wrapped(sentence, screen.width - 4).forEach((text, index) =>
-      screen.data(index === 0 ? `  · ${text}` : `    ${text}`),
-    );
+export function contractExplain({ screen }: Context, names: readonly string[]): ExitCode {
+  const told = orPresets(names).map((name) => {
+    const contract = contractOf(open(name).file);
+    if (!("contract" in contract)) throw new Stop(EXIT.error, `${contract.place}: ${contract.says}`);
+    return { contract: contract.contract, promise: promise(contract) };
+  });
+  const [first, ...more] = told;
+  if (screen.machine(more.length === 0 && first !== undefined ? first : told)) return EXIT.ok;
+  for (const { contract, promise: sentences } of told) {
+    screen.data(screen.paint.bold(contract));
+    for (const sentence of sentences)
+      wrapped(sentence, screen.width - 4).forEach((text, index) =>
+        screen.data(index === 0 ? `  · ${text}` : `    ${text}`),
+      );
+  }
   return EXIT.ok;
+}
+
+function orPresets(names: readonly string[]): readonly string[] {
+  if (names.length > 0) return names;
+  return readdirSync(PRESETS, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".yaml"))
+    .map((name) => `presets/${name.replaceAll("\\", "/").replace(/\.yaml$/, "")}`)
+    .sort();
 }
 
 interface Opened {

@@ -11,6 +11,10 @@ export const EXIT = {
   waiting: 5,
   unknown: 6,
   conflict: 7,
+  /** Something was tried at the provider, and is not as was claimed. */
+  broken: 8,
+  /** It was tried, and showed too little. */
+  unproved: 9,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 

@@ -41,7 +41,7 @@ export function rootHelp(writ: Command, help: Pick<Help, "helpWidth">, paint: Co
 
 const EXITS = [
   "Ends with 0 ok · 1 error · 2 usage · 3 denied · 4 authentication · 5 waiting for people",
-  "          6 outcome unknown · 7 conflict",
+  "          6 outcome unknown · 7 conflict · 8 not as claimed · 9 not enough evidence",
 ];
 
 function row(paint: Colours, width: number, term: string, text: string): string {

@@ -20,7 +20,7 @@ export async function migrateDatabase(context: Context): Promise<ExitCode> {
 }
 
 /** A running embedded server is used as it is; otherwise it runs for this command. */
-async function reachable(context: Context): Promise<LedgerDatabase> {
+export async function reachable(context: Context): Promise<LedgerDatabase> {
   const configuration = configurationOf(context);
   if (configuration.database !== undefined) return ledgerDatabase(context, configuration, "attach");
   try {

@@ -63,7 +63,10 @@ function bodyOf(tool: string, flags: ProposeFlags): ProposeBody {
 }
 
 /** What `--args` holds, with every `--arg` in its place. */
-function argumentsOf({ arg = [], args }: ProposeFlags): ProposeBody["arguments"] {
+export function argumentsOf({
+  arg = [],
+  args,
+}: Pick<ProposeFlags, "arg" | "args">): ProposeBody["arguments"] {
   const whole = args === undefined ? {} : parsedObject(textOf(args));
   const single = arg.map((text): [string, unknown] => {
     const at = text.indexOf("=");

@@ -57,7 +57,8 @@ async function running(
   }
 }
 
-async function refuseUnmigrated(url: string): Promise<void> {
+/** A database of an earlier version is not written to. */
+export async function refuseUnmigrated(url: string): Promise<void> {
   const database = await connect({ url, applicationName: "writ", readersMax: 1, writersMax: 1 });
   try {
     const missing = await pending(database);

@@ -5,6 +5,7 @@ import type { Contract } from "../core/contract.ts";
 import { lintContract } from "../core/contract-lint.ts";
 import { parseContract } from "../core/contract-parse.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { Transports } from "../core/transport.ts";
 import { objectOf, refuse, textOf, type Written } from "../core/written.ts";
 import { mistake, placed, readYaml, type YamlFile } from "./yaml-file.ts";
 
@@ -16,7 +17,11 @@ const PATH = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$/
  * What `contract:` in a tool's file means: a path, `from` a path with members that take the place of the file's, or a whole contract.
  * A mistake is named where it was written: in the tool's file, or in the contract's.
  */
-export function contractOf(written: Written, tool: YamlFile, folder: string): Contract {
+export function contractOf(
+  written: Written,
+  tool: YamlFile,
+  { folder, transports }: { readonly folder: string; readonly transports: Transports },
+): Contract {
   const asked = typeof written.value === "string" ? { from: written.value } : objectOf(written);
   const { from, ...own } = asked;
   const source =
@@ -34,8 +39,8 @@ export function contractOf(written: Written, tool: YamlFile, folder: string): Co
     return elsewhere ? source.placeOf(pointer) : tool.placeOf(`${written.at}${pointer}`);
   };
   const file: YamlFile = { name: source?.name ?? tool.name, written: { value: document, at: "" }, placeOf };
-  const contract = placed(file, () => parseContract(document));
-  const [finding] = lintContract(contract);
+  const contract = placed(file, () => parseContract(document, transports));
+  const [finding] = lintContract(contract, transports);
   if (finding !== undefined) throw mistake(placeOf(finding.at), `${finding.says} (${finding.rule})`);
   return contract;
 }

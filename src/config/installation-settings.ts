@@ -1,6 +1,7 @@
 import { APPROVALS } from "./approval-settings.ts";
 import { ISSUERS } from "./issuer-settings.ts";
 import { PDP } from "./pdp-settings.ts";
+import { PROVIDERS } from "./provider-settings.ts";
 import type { Setting } from "./settings.ts";
 
 /** Every setting of `writ.yaml`, by path. `*` is a name that the operator chooses, `[]` an item of a list. */
@@ -68,118 +69,5 @@ export const INSTALLATION = {
     default: null,
     sentence: "The other systems, by the name that tools use.",
   },
-  "providers.*.kind": {
-    takes: "postgres or http",
-    default: null,
-    must: true,
-    sentence: "What speaks to it.",
-  },
-  "providers.*.database": {
-    takes: "ledger",
-    default: "ledger",
-    kind: "postgres",
-    sentence: "The ledger's own database: the effect and its receipt are one commit.",
-  },
-  "providers.*.base": {
-    takes: "an address",
-    default: null,
-    must: true,
-    kind: "http",
-    sentence: "Scheme, host and path under which everything of it lives; `{{base}}` in contracts.",
-  },
-  "providers.*.auth": {
-    takes: "one of three",
-    default: null,
-    kind: "http",
-    sentence: "The credential that every request carries. The agent never sees it.",
-  },
-  "providers.*.auth.bearer": {
-    takes: "a secret",
-    default: null,
-    kind: "http",
-    sentence: "Sent as `Authorization: Bearer …`.",
-  },
-  "providers.*.auth.header": {
-    takes: "name and value",
-    default: null,
-    kind: "http",
-    sentence: "Sent as a header of this name.",
-  },
-  "providers.*.auth.header.name": {
-    takes: "a header's name",
-    default: null,
-    must: true,
-    kind: "http",
-    sentence: "Such as `X-Api-Key`.",
-  },
-  "providers.*.auth.header.value": {
-    takes: "a secret",
-    default: null,
-    must: true,
-    kind: "http",
-    sentence: "What it holds.",
-  },
-  "providers.*.auth.basic": {
-    takes: "user and password",
-    default: null,
-    kind: "http",
-    sentence: "Sent as `Authorization: Basic …`.",
-  },
-  "providers.*.auth.basic.user": {
-    takes: "a text",
-    default: null,
-    must: true,
-    kind: "http",
-    sentence: "The user's name.",
-  },
-  "providers.*.auth.basic.password": {
-    takes: "a secret",
-    default: null,
-    must: true,
-    kind: "http",
-    sentence: "The password.",
-  },
-  "providers.*.secrets": {
-    takes: "secrets by name",
-    default: null,
-    kind: "http",
-    sentence: "`{{secret:NAME}}` in headers and bodies of contracts.",
-  },
-  "providers.*.writ": {
-    takes: "texts by name",
-    default: null,
-    kind: "http",
-    sentence: "`{{writ.NAME}}` in contracts: fixed texts of this installation.",
-  },
-  "providers.*.allowPrivate": {
-    takes: "true, false or a list",
-    default: false,
-    kind: "http",
-    sentence:
-      "Whether it may live at an address that is not public; a list names addresses, networks and hosts.",
-  },
-  "providers.*.answerMax": {
-    takes: "a number of bytes",
-    default: 1_048_576,
-    kind: "http",
-    sentence: "A larger answer is cut off, and what it said stays unknown.",
-  },
-  "providers.*.connect": {
-    takes: "a time",
-    default: "5s",
-    kind: "http",
-    sentence: "How long a connection may take.",
-  },
-  "providers.*.connections": {
-    takes: "a number",
-    default: 16,
-    kind: "http",
-    sentence: "Connections kept open, at most.",
-  },
-  "providers.*.ca": {
-    takes: "file:PATH",
-    default: null,
-    kind: "http",
-    sentence: "Certificates (PEM) trusted instead of the system's, for a provider with its own authority.",
-  },
+  ...PROVIDERS,
 } as const satisfies Readonly<Record<string, Setting>>;

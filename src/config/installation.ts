@@ -6,7 +6,7 @@ import { type IssuerSettings, issuersOf } from "./issuer.ts";
 import { namedOf, numberOf, orDefault, settingsOf } from "./member.ts";
 import { overridden } from "./override.ts";
 import { type PdpConfiguration, pdpOf } from "./pdp.ts";
-import { type ProviderConfiguration, providerOf } from "./provider.ts";
+import { type ForeignKind, type ProviderConfiguration, providerOf } from "./provider.ts";
 import { type Surroundings, secretOf } from "./secret.ts";
 
 /** Everything that `writ.yaml` and the environment say. */
@@ -33,7 +33,11 @@ const HOW = "use a letter, then letters, digits, - . and _";
 const BODY_LEAST = 1_024;
 const BODY_MOST = 4_194_304;
 
-export function installationOf(written: Written, around: Surroundings): Installation {
+export function installationOf(
+  written: Written,
+  around: Surroundings,
+  kinds: readonly ForeignKind[] = [],
+): Installation {
   const file = settingsOf(written, INSTALLATION, "");
   const given = (name: "database" | "listen" | "hosts" | "origins" | "publicUrl" | "bodyMax") =>
     overridden(name, file[name], around.environment);
@@ -70,7 +74,10 @@ export function installationOf(written: Written, around: Surroundings): Installa
     providers: Object.fromEntries(
       providers === undefined
         ? []
-        : namedOf(providers, NAME, HOW).map(([name, provider]) => [name, providerOf(provider, around)]),
+        : namedOf(providers, NAME, HOW).map(([name, provider]) => [
+            name,
+            providerOf(provider, around, kinds),
+          ]),
     ),
   };
 }

@@ -31,8 +31,8 @@ function onlyForOthers(
   name: string,
   members: Readonly<Record<string, Written>>,
 ): boolean {
-  const kind = table[`${path}.${name}`]?.kind;
-  return kind !== undefined && members.kind?.value !== kind;
+  const kinds: readonly Json[] | undefined = table[`${path}.${name}`]?.kinds;
+  return kinds !== undefined && !kinds.includes(members.kind?.value ?? null);
 }
 
 function lower(sentence: string): string {

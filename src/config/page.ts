@@ -44,10 +44,10 @@ function defaultOf(setting: Setting): string {
   return setting.default === null ? "" : `\`${setting.default}\``;
 }
 
-function says({ sentence, variable, kind }: Setting): string {
+function says({ sentence, variable, kinds }: Setting): string {
   return [
     sentence,
-    ...(kind === undefined ? [] : [`Kind ${kind}.`]),
+    ...(kinds === undefined ? [] : [`${kinds.length === 1 ? "Kind" : "Kinds"} ${kinds.join(", ")}.`]),
     ...(variable === undefined ? [] : [`Variable \`${variable}\`.`]),
   ].join(" ");
 }

@@ -1,105 +1,144 @@
-import { choiceOf, positiveOf, refuse, textOf, textsOf, type Written } from "../core/written.ts";
+import { LEDGER, type Transport } from "../core/transport.ts";
+import { choiceOf, refuse, type Written } from "../core/written.ts";
 import { INSTALLATION } from "./installation-settings.ts";
-import { namedOf, numberOf, orDefault, settingsOf } from "./member.ts";
-import { certificatesOf, privateOf } from "./reach.ts";
-import { type Surroundings, secretOf } from "./secret.ts";
+import { orDefault, settingsOf } from "./member.ts";
+import { type BrokerProvider, brokerOf } from "./provider-broker.ts";
+import type { CommonSettings } from "./provider-common.ts";
+import { type GitProvider, gitOf } from "./provider-git.ts";
+import { type HttpProvider, httpOf } from "./provider-http.ts";
+import { type MarkerProvider, markerOf } from "./provider-postgres.ts";
+import { type SmtpProvider, smtpOf } from "./provider-smtp.ts";
+import { fileOf, type Surroundings, secretOf } from "./secret.ts";
 import type { Setting } from "./settings.ts";
 
-/** The credential that every request to a provider carries. */
-type Credential =
-  | { readonly bearer: string }
-  | { readonly header: { readonly name: string; readonly value: string } }
-  | { readonly basic: { readonly user: string; readonly password: string } };
-
-/** How to reach one HTTP provider. Holds secrets: never printed, logged or answered. */
-export interface HttpProvider {
-  readonly base: string;
-  readonly auth?: Credential;
-  readonly secrets: Readonly<Record<string, string>>;
-  readonly writ: Readonly<Record<string, string>>;
-  readonly allowPrivate: boolean | readonly string[];
-  readonly answerMaxBytes: number;
-  readonly connectMs: number;
-  readonly connectionsMax: number;
-  readonly ca?: string;
+/** What the settings of each transport are. A transport that is added stands here, in READ and among the connectors' kinds. */
+export interface SettingsByTransport {
+  readonly http: HttpProvider;
+  readonly git: GitProvider;
+  readonly smtp: SmtpProvider;
+  readonly nats: BrokerProvider;
+  readonly redis: BrokerProvider;
+  readonly rabbitmq: BrokerProvider;
+  /** Another PostgreSQL than the ledger's. */
+  readonly postgres: MarkerProvider;
+  readonly [LEDGER]: { readonly database: "ledger" };
 }
 
-/** `postgres`: the effect lives in the ledger's own database. */
-export type ProviderConfiguration =
-  | { readonly kind: "postgres"; readonly database: "ledger" }
-  | { readonly kind: "http"; readonly http: HttpProvider };
+/** A kind of provider that somebody else wrote a connector for. */
+export interface ForeignKind {
+  readonly kind: string;
+  readonly transport: Transport;
+  readonly parse?: (written: Written, reading: SettingsReading) => Partial<CommonSettings>;
+}
+interface SettingsReading {
+  readonly secret: (written: Written) => string;
+  readonly file: (written: Written) => string;
+}
+
+type Known = {
+  [Name in keyof SettingsByTransport]: {
+    readonly kind: Kind;
+    /** What a contract for it names. */
+    readonly transport: Name;
+    readonly settings: SettingsByTransport[Name];
+  };
+}[keyof SettingsByTransport];
+
+/** How to reach one provider. Holds secrets: never printed, logged or answered. */
+export type ProviderConfiguration = Known | ForeignProvider;
+
+interface ForeignProvider {
+  /** The name that the connector was defined under; contracts for it name the same. */
+  readonly kind: string;
+  readonly transport: "foreign";
+  readonly settings: Partial<CommonSettings>;
+}
+
+/** The transport that a contract must name to be for this provider. */
+export function spokenBy(provider: ProviderConfiguration): string {
+  return provider.transport === "foreign" ? provider.kind : provider.transport;
+}
 
 const AT = "providers.*";
-const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
-export function providerOf(written: Written, around: Surroundings): ProviderConfiguration {
-  const given = settingsOf(written, INSTALLATION, AT);
-  const kind = choiceOf(given.kind ?? written, ["postgres", "http"]);
-  for (const [name, member] of Object.entries(given)) {
-    const only = (INSTALLATION as Readonly<Record<string, Setting>>)[`${AT}.${name}`]?.kind;
-    if (only !== undefined && only !== kind) refuse(member, `a provider of kind ${kind} has no "${name}"`);
-  }
-  if (kind === "http") return { kind, http: httpOf(written, given, around) };
-  return { kind, database: choiceOf(byDefault(given, "database", written), ["ledger"]) };
-}
+type Given = Readonly<Record<string, Written>>;
+type Read = (written: Written, given: Given, around: Surroundings) => Known;
 
-function byDefault(
-  given: Readonly<Record<string, Written>>,
-  name: "database" | "allowPrivate" | "answerMax" | "connect" | "connections",
+/** Every kind that comes with Writ, by the name in `kind:`. */
+const READ = {
+  postgres: (written, given, around) => {
+    const database = orDefault(given.database, INSTALLATION["providers.*.database"].default, written.at);
+    return database.value === "ledger"
+      ? { kind: "postgres", transport: LEDGER, settings: { database: "ledger" } }
+      : { kind: "postgres", transport: "postgres", settings: markerOf(database, given, around) };
+  },
+  git: (written, given, around) => ({
+    kind: "git",
+    transport: "git",
+    settings: gitOf(written, given, around),
+  }),
+  smtp: (written, given, around) => ({
+    kind: "smtp",
+    transport: "smtp",
+    settings: smtpOf(written, given, around),
+  }),
+  nats: (written, given, around) => ({
+    kind: "nats",
+    transport: "nats",
+    settings: brokerOf("nats", { written, given, around }),
+  }),
+  redis: (written, given, around) => ({
+    kind: "redis",
+    transport: "redis",
+    settings: brokerOf("redis", { written, given, around }),
+  }),
+  rabbitmq: (written, given, around) => ({
+    kind: "rabbitmq",
+    transport: "rabbitmq",
+    settings: brokerOf("rabbitmq", { written, given, around }),
+  }),
+  http: (written, given, around) => ({
+    kind: "http",
+    transport: "http",
+    settings: httpOf(written, given, around),
+  }),
+} as const satisfies Readonly<Record<string, Read>>;
+
+type Kind = "postgres" | "http" | "git" | "smtp" | "nats" | "redis" | "rabbitmq";
+
+export function providerOf(
   written: Written,
-): Written {
-  return orDefault(given[name], INSTALLATION[`${AT}.${name}`].default, written.at);
-}
-
-function httpOf(
-  written: Written,
-  given: Readonly<Record<string, Written>>,
   around: Surroundings,
-): HttpProvider {
-  const { auth, base, ca, secrets, writ } = given;
-  return {
-    base: baseOf(base ?? written),
-    ...(auth === undefined ? {} : { auth: credentialOf(auth, around) }),
-    secrets: Object.fromEntries(
-      secrets === undefined
-        ? []
-        : namedOf(secrets, NAME, "use letters, digits, - and _").map(([name, secret]) => [
-            name,
-            secretOf(secret, around),
-          ]),
-    ),
-    writ: writ === undefined ? {} : textsOf(writ),
-    allowPrivate: privateOf(byDefault(given, "allowPrivate", written)),
-    answerMaxBytes: numberOf(byDefault(given, "answerMax", written), 1_024, 67_108_864),
-    connectMs: positiveOf(byDefault(given, "connect", written)),
-    connectionsMax: numberOf(byDefault(given, "connections", written), 1, 1_024),
-    ...(ca === undefined ? {} : { ca: certificatesOf(ca, around) }),
-  };
-}
-
-function baseOf(written: Written): string {
-  const base = textOf(written);
-  const url = URL.canParse(base) ? new URL(base) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    refuse(written, "write an address that begins with https:// or http://");
-  if (url.username !== "" || url.password !== "")
-    refuse(written, "a credential is never written here; write it under auth, by reference");
-  if (/[?#]/.test(base)) refuse(written, "leave ?… and #… out: the base ends with its path");
-  return base;
-}
-
-function credentialOf(written: Written, around: Surroundings): Credential {
-  const given = settingsOf(written, INSTALLATION, `${AT}.auth`);
-  const { basic, bearer, header } = given;
-  if (Object.keys(given).length !== 1) refuse(written, "write exactly one of bearer, header and basic");
-  if (bearer !== undefined) return { bearer: secretOf(bearer, around) };
-  if (header !== undefined) {
-    const { name = header, value = header } = settingsOf(header, INSTALLATION, `${AT}.auth.header`);
-    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(textOf(name)))
-      refuse(name, "this is not a header's name");
-    return { header: { name: textOf(name), value: secretOf(value, around) } };
+  foreign: readonly ForeignKind[] = [],
+): ProviderConfiguration {
+  const kinds = Object.keys(READ) as readonly Kind[]; // The table above has exactly these.
+  const named = foreignNamed(written, foreign);
+  if (named !== undefined) return named(around);
+  const given = settingsOf(written, INSTALLATION, AT);
+  const kind = choiceOf(given.kind ?? written, kinds);
+  for (const [name, member] of Object.entries(given)) {
+    const only = (INSTALLATION as Readonly<Record<string, Setting>>)[`${AT}.${name}`]?.kinds;
+    if (only !== undefined && !only.includes(kind))
+      refuse(member, `a provider of kind ${kind} has no "${name}"`);
   }
-  const at = basic ?? written;
-  const { user = at, password = at } = settingsOf(at, INSTALLATION, `${AT}.auth.basic`);
-  return { basic: { user: textOf(user), password: secretOf(password, around) } };
+  return READ[kind](written, given, around);
+}
+
+function foreignNamed(
+  written: Written,
+  foreign: readonly ForeignKind[],
+): ((around: Surroundings) => ForeignProvider) | undefined {
+  const { value } = written;
+  const kind = value !== null && typeof value === "object" && "kind" in value ? value.kind : undefined;
+  const found = foreign.find((candidate) => candidate.kind === kind);
+  if (found === undefined) return undefined;
+  return (around) => ({
+    kind: found.kind,
+    transport: "foreign",
+    settings:
+      found.parse?.(written, {
+        secret: (ref) => secretOf(ref, around),
+        file: (ref) => fileOf(ref, around),
+      }) ?? {},
+  });
 }

@@ -9,8 +9,8 @@ export interface Setting {
   readonly sentence: string;
   /** The variable that overrides it. */
   readonly variable?: string;
-  /** Only for providers of this kind. */
-  readonly kind?: "postgres" | "http";
+  /** Only for providers of these kinds. */
+  readonly kinds?: readonly string[];
 }
 
 export type Table = Readonly<Record<string, Setting>>;

@@ -4,11 +4,13 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { Problem } from "../core/problem.ts";
 import { variablesIn } from "../core/template.ts";
 import type { ResourceRule, Tool } from "../core/tool.ts";
+import { LEDGER, type Transports } from "../core/transport.ts";
 import { choiceOf, itemsOf, objectOf, positiveOf, refuse, textOf, type Written } from "../core/written.ts";
 import { contractOf } from "./contract-source.ts";
 import { limitsOf } from "./limit.ts";
 import { flagOf, orDefault, settingsOf, unknownName } from "./member.ts";
-import type { ProviderConfiguration } from "./provider.ts";
+import { type ProviderConfiguration, spokenBy } from "./provider.ts";
+import type { CommonSettings } from "./provider-common.ts";
 import { TOOL } from "./tool-settings.ts";
 import type { YamlFile } from "./yaml-file.ts";
 
@@ -16,6 +18,7 @@ import type { YamlFile } from "./yaml-file.ts";
 export interface Shelf {
   readonly folder: string;
   readonly providers: Readonly<Record<string, ProviderConfiguration>>;
+  readonly transports: Transports;
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/;
@@ -43,9 +46,11 @@ export function toolOf(file: YamlFile, shelf: Shelf): Tool {
     name: Name,
   ) => orDefault(given[name], TOOL[name].default, `/${name}`);
   const settings = providerNamed(provider, shelf);
-  const terms = contractOf(contract, file, shelf.folder);
+  const terms = contractOf(contract, file, shelf);
   const statements = statementsOf(sql, settings, written);
   fits(contract, terms, settings);
+  const permissionForMs = positiveOf(by("permissionFor"));
+  refuseShortPermission(by("permissionFor"), permissionForMs, terms);
   return {
     name: nameOf(tool),
     title: textOf(title),
@@ -57,13 +62,27 @@ export function toolOf(file: YamlFile, shelf: Shelf): Tool {
     ...(statements === undefined ? {} : { sql: statements }),
     contract: terms,
     ...(given.limits === undefined ? {} : { limits: limitsOf(given.limits, objectOf(input)) }),
-    permissionForMs: positiveOf(by("permissionFor")),
+    permissionForMs,
     reviewForMs: positiveOf(by("reviewFor")),
     autonomy: choiceOf(by("autonomy"), ["drilled", "allowed", "never"]),
     lookalikes: choiceOf(by("lookalikes"), ["principal", "tenant", "off"]),
     intentKey: choiceOf(by("intentKey"), ["required", "optional"]),
     reversible: reversibleOf(given.approval),
+    ...(given.probe === undefined ? {} : { probe: scratchOf(given.probe) }),
   };
+}
+
+/** The send gate wants the whole request to end within the permission: a shorter one permits nothing. */
+function refuseShortPermission(
+  written: Written,
+  forMs: number,
+  { maxPauseMs, requestLifeMs }: Contract,
+): void {
+  if (forMs <= maxPauseMs + requestLifeMs)
+    refuse(
+      written,
+      `a permission must last longer than one request may (the contract's maxPause + requestLife = ${maxPauseMs + requestLifeMs} ms), or nothing is ever sent`,
+    );
 }
 
 function nameOf(written: Written): string {
@@ -149,6 +168,12 @@ function templateOf(written: Written, schema: JsonObject): string {
       refuse(written, `"${name}" names the resource, so the input must require it`);
     return "";
   });
+  // "{a}:{b}" has two readings of one name: an argument may hold the ":" itself.
+  if (template.split("/").some((segment) => (segment.match(/\{/g) ?? []).length > 1))
+    refuse(
+      written,
+      'only "/" may stand between two arguments: write {a}/{b}, so that the name has one reading',
+    );
   return /^[A-Za-z0-9_.:@~/-]*$/.test(rest)
     ? template
     : refuse(written, "write letters, digits, _ . : @ ~ - /, and arguments in { }");
@@ -174,20 +199,26 @@ function reversibleOf(written: Written | undefined): boolean {
   return reversible === undefined ? TOOL["approval.reversible"].default : flagOf(reversible);
 }
 
+function scratchOf(written: Written): NonNullable<Tool["probe"]> {
+  const { arguments: args = written } = settingsOf(written, TOOL, "probe");
+  return { arguments: objectOf(args) };
+}
+
 /** The contract speaks the provider's language, and of secrets and texts that the provider has. */
 function fits(written: Written, contract: Contract, provider: ProviderConfiguration): void {
-  const wanted = provider.kind === "http" ? "http" : "postgres-ledger";
+  const wanted = spokenBy(provider);
   if (contract.transport !== wanted)
     refuse(
       written,
       `this contract is for transport ${contract.transport}, and the provider speaks ${wanted}`,
     );
-  if (provider.kind !== "http") return;
+  if (provider.transport === LEDGER) return;
+  const { secrets = {}, writ = {} } = provider.settings as Partial<CommonSettings>; // Every other kind has them.
   // A contract is plain JSON by construction; the type only names its members.
   for (const { variable } of variablesIn(contract as unknown as Json)) {
     const [, kind, name = ""] = /^(secret:|writ\.)(.+)$/.exec(variable.name) ?? [];
     if (kind === undefined) continue;
-    const known = kind === "writ." ? provider.http.writ : provider.http.secrets;
+    const known = kind === "writ." ? writ : secrets;
     if (!Object.hasOwn(known, name))
       refuse(
         written,

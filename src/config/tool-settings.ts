@@ -125,4 +125,16 @@ export const TOOL = {
     default: false,
     sentence: "Whether the change can be made good by another one.",
   },
+  probe: {
+    takes: "arguments",
+    default: null,
+    sentence:
+      "The scratch resource that `writ probe` may write to. Without it the command line must name one.",
+  },
+  "probe.arguments": {
+    takes: "arguments",
+    default: null,
+    must: true,
+    sentence: "What a probe proposes; `{n}` in a text becomes a number that is new each time.",
+  },
 } as const satisfies Readonly<Record<string, Setting>>;

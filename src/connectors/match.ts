@@ -1,21 +1,9 @@
 import type { Outcome } from "../core/attempt.ts";
 import type { Contract, Match, OutcomeRule, Picks } from "../core/contract.ts";
 import { canonicalJson, type Json, type JsonObject, pointed } from "../core/json.ts";
-import { asksPresence, statusMatches } from "../core/match.ts";
+import { asksAnswer, asksPresence, statusMatches } from "../core/match.ts";
+import type { Reply, Silence } from "./exchange.ts";
 import type { Clean } from "./hygiene.ts";
-
-/** One whole answer of a provider. */
-export interface Reply {
-  readonly status: number;
-  /** By lower-case name; repeated ones joined by ", ". */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Absent when there is none, or none that has exactly one reading as JSON. */
-  readonly body?: Json;
-  /** Why a body that is there is not JSON. */
-  readonly unreadable?: string;
-  /** When the whole answer was here, in milliseconds since 1970: dates in it are read against this. */
-  readonly at: number;
-}
 
 /** How an answer is read: expected texts with their variables filled in, and texts of the provider made fit to keep. */
 export interface Reading {
@@ -26,11 +14,15 @@ export interface Reading {
 
 /** All conditions that are given hold. A body that has no single reading satisfies none, not even "absent". */
 export function matches(match: Match, reply: Reply, { bind }: Pick<Reading, "bind">): boolean {
-  if (!statusMatches(match, reply.status)) return false;
+  if (!asksAnswer(match) || !statusMatches(match, reply.status)) return false;
   for (const [name, expected] of Object.entries(match.headers ?? {})) {
     const wanted = bind(expected);
     if (wanted === undefined || headerOf(reply, name) !== wanted) return false;
   }
+  const texts = (match.contains ?? []).map((text) => bind(text));
+  // An empty text is in every body, and would decide nothing.
+  if (!texts.every((text) => typeof text === "string" && text !== "" && reply.text?.includes(text) === true))
+    return false;
   return Object.entries(match.body ?? {}).every(([pointer, expected]) =>
     bodyHolds(pointer, expected, reply, bind),
   );
@@ -61,6 +53,30 @@ export function outcomeOf(contract: Contract, reply: Reply, attempt: number, rea
       seen: { status: reply.status },
     };
   return meant(rule, contract, reply, { attempt, detail, reading });
+}
+
+interface Proofs {
+  readonly clean: Clean;
+  readonly proves: (phase: string) => boolean;
+}
+
+/** What an attempt learned from silence: nothing, unless the transport proves that nothing can happen and the contract says what that is. */
+export function silenceOf(contract: Contract, silence: Silence, { clean, proves }: Proofs): Outcome {
+  const { phase, status } = silence;
+  const cause = clean(silence.cause);
+  const rule =
+    phase === undefined
+      ? undefined
+      : contract.outcomes.find((candidate) => candidate.when.phase?.includes(phase) === true);
+  if (phase !== undefined && proves(phase)) {
+    if (rule?.is === "not_sent" || rule?.is === "transient_no") return { kind: "absent", why: cause };
+    if (rule?.is === "final_no") return { kind: "refused", reason: "provider_refused", detail: cause };
+  }
+  const seen = {
+    ...(status === undefined ? {} : { status }),
+    ...(phase === undefined ? {} : { phase }),
+  };
+  return { kind: "lost", cause, ...(Object.keys(seen).length === 0 ? {} : { seen }) };
 }
 
 interface Told {

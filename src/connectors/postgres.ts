@@ -109,6 +109,11 @@ interface Compiled {
 const TOKEN =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$([A-Za-z_]*)\$[\s\S]*?\$\1\$|::|:([A-Za-z_][A-Za-z0-9_]*)|\$\d+|;/g;
 
+/** A tool's SQL with the action's values as its parameters. Throws `invalid` for what `lintSql` complains of. */
+export function statementOf(source: string, action: Action): Statement {
+  return bind(compileSql(source), action);
+}
+
 /** Throws `invalid` for a second statement or a parameter that is already numbered. */
 function compileSql(source: string): Compiled {
   const names: string[] = [];

@@ -1,4 +1,4 @@
-import type { RequestTemplate } from "../core/contract.ts";
+import type { HttpMessage } from "../core/http-message.ts";
 import { canonicalJson, type Json } from "../core/json.ts";
 import { partsOf, type Variable } from "../core/template.ts";
 import {
@@ -14,7 +14,7 @@ export type { Subject } from "./variable.ts";
 
 /** One request, ready to send. Written from the stored action alone: every attempt gives these bytes again. */
 export interface RenderedRequest {
-  readonly method: RequestTemplate["method"];
+  readonly method: HttpMessage["method"];
   /** Scheme, host and port: the provider's, never an argument's. */
   readonly origin: string;
   readonly path: string;
@@ -23,11 +23,18 @@ export interface RenderedRequest {
   readonly body?: string;
 }
 
+const CONTENT_TYPES = {
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+  text: "text/plain; charset=utf-8",
+} as const;
 const PATH_MAX = 8192;
 const HEADER_MAX = 8192;
+const SEGMENT = /^[A-Za-z0-9_.:@~-]+$/;
+const ALLOWED = "A-Z a-z 0-9 _ . : @ ~ -";
 
 /** Throws `invalid` when an argument would change where the request goes or what it consists of. */
-export function renderRequest(template: RequestTemplate, subject: Subject): RenderedRequest {
+export function renderRequest(template: HttpMessage, subject: Subject): RenderedRequest {
   const base = new URL(subject.base);
   // Addresses are logged and kept: a secret has no value there.
   const path = renderPath(template, { ...subject, secrets: {} }, base.pathname.replace(/\/$/, ""));
@@ -37,7 +44,7 @@ export function renderRequest(template: RequestTemplate, subject: Subject): Rend
   if (parsed.origin !== base.origin || parsed.pathname + parsed.search !== path)
     unwritable("the address changes when it is read as a URL");
   const body = renderBody(template, subject);
-  const type = template.encode === "form" ? "application/x-www-form-urlencoded" : "application/json";
+  const type = CONTENT_TYPES[template.encode ?? "json"];
   const headers = renderHeaders(template.headers ?? {}, subject);
   if (body !== undefined && !headers.some(([name]) => name === "content-type"))
     headers.push(["content-type", type]);
@@ -52,7 +59,7 @@ export function renderRequest(template: RequestTemplate, subject: Subject): Rend
 }
 
 /** The path and query after `{{base}}`. Values are percent-encoded; none may add, remove or climb a segment. */
-function renderPath(template: RequestTemplate, subject: Subject, basePath: string): string {
+function renderPath(template: HttpMessage, subject: Subject, basePath: string): string {
   const [base, ...parts] = partsOf(template.url);
   if (base === undefined || !("variable" in base) || base.variable.name !== "base") {
     unwritable('the url does not begin with "{{base}}"');
@@ -89,7 +96,7 @@ function queryText(text: string): string {
 /** The value of a variable in the address, where nothing can be left out. */
 function present(variable: Variable, subject: Subject): string {
   const value = variableValue(variable, subject);
-  if (value === undefined) return unwritable(`{{${variable.name}}} in the address must have a value`);
+  if (value === undefined) return unwritable(`{{${variable.name}}} cannot be left out where it stands`);
   return plainText(value, variable.name);
 }
 
@@ -97,6 +104,9 @@ function present(variable: Variable, subject: Subject): string {
 function pathValue(variable: Variable, subject: Subject): string {
   const text = present(variable, subject);
   const several = variable.name === "resource" && variable.encoders.length === 0;
+  // The rule under which a resource was bound (core/action): asked again where it becomes an address.
+  if (several && !text.split("/").every((segment) => SEGMENT.test(segment)))
+    unwritable(`{{resource}} would change the path: only "/" may stand between segments of ${ALLOWED}`);
   return (several ? text.split("/") : [text]).map((segment) => pathSegment(segment, variable.name)).join("/");
 }
 
@@ -140,11 +150,28 @@ function strongTag(value: string): void {
 }
 
 /** JSON in its canonical form: the same bytes whatever order the contract was kept in. */
-function renderBody(template: RequestTemplate, subject: Subject): string | undefined {
+function renderBody(template: HttpMessage, subject: Subject): string | undefined {
   if (template.body === undefined) return undefined;
+  if (template.encode === "text") return plainBody(template.body, subject);
   const value = renderValue(template.body, subject);
   if (value === undefined) return undefined;
   return template.encode === "form" ? form(value) : canonicalJson(value);
+}
+
+/** A text in a grammar that we do not know, where a line of an argument's own could be a statement of its own: values hold none. */
+function plainBody(template: Json, subject: Subject): string {
+  const parts = partsOf(plainText(template, "body"));
+  return parts
+    .map((part) => {
+      if ("text" in part) return part.text;
+      const value = present(part.variable, subject);
+      if (/[\p{Cc}\u2028\u2029]/u.test(value))
+        unwritable(
+          `{{${part.variable.name}}} holds a line end or a control character; encode it (json, b64, uri)`,
+        );
+      return value;
+    })
+    .join("");
 }
 
 function form(value: Json): string {

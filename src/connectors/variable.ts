@@ -12,7 +12,12 @@ export interface Subject {
   readonly arguments: JsonObject;
   readonly expectedVersion?: string;
   /** Absent while a resource is read for a proposal. */
-  readonly operation?: { readonly id: string; readonly digest: string; readonly authorizedAt: Instant };
+  readonly operation?: {
+    readonly id: string;
+    readonly digest: string;
+    readonly authorizedAt: Instant;
+    readonly firstSentAt: Instant;
+  };
   readonly vars: Readonly<Record<string, string>>;
   readonly writ: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, string>>;
@@ -47,6 +52,8 @@ function namedValue(name: string, subject: Subject): Json | undefined {
       return operation?.digest;
     case "op.authorized_at":
       return operation === undefined ? undefined : new Date(operation.authorizedAt).toISOString();
+    case "op.first_sent_at":
+      return operation === undefined ? undefined : new Date(operation.firstSentAt).toISOString();
   }
   return unwritable(`{{${name}}} is not a variable`);
 }
@@ -76,11 +83,19 @@ function encoded(encoder: Encoder, value: Json, name: string): string {
   switch (encoder) {
     case "b64":
       return Buffer.from(plainText(value, name), "utf8").toString("base64");
+    case "httpdate":
+      return httpDate(plainText(value, name), name);
     case "json":
       return canonicalJson(value);
     case "uri":
       return encodeURIComponent(plainText(value, name));
   }
+}
+
+/** RFC 9110 5.6.7: the form of dates in headers. */
+function httpDate(text: string, name: string): string {
+  const ms = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? unwritable(`{{${name}}} is not a moment in UTC`) : new Date(ms).toUTCString();
 }
 
 /** How a value stands inside a text. Structures have no single form there; the `json` encoder gives them one. */

@@ -2,7 +2,7 @@ import type { Contract, Identity, Precondition, Settle, Window } from "./contrac
 import { CONTRACT_DEFAULTS } from "./contract-defaults.ts";
 import { parseBarrier, parseCompletion, parseLookup, parseOutcome, parseRead } from "./exchange-parse.ts";
 import type { Json } from "./json.ts";
-import { parseTemplate } from "./request-parse.ts";
+import { TRANSPORTS, type Transport, type Transports, transportNamed } from "./transport.ts";
 import {
   choiceOf,
   countOf,
@@ -41,8 +41,11 @@ const MEMBERS = [
 // A name and a version: a contract that changed its meaning changes its version too.
 const NAME = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*\/v\d+$/;
 
-/** Reads the written form (YAML as JSON). Throws `invalid` with the place and the mend; never guesses, never edits. */
-export function parseContract(document: Json): Contract {
+/**
+ * Reads the written form (YAML as JSON). Throws `invalid` with the place and the mend; never guesses, never edits. `transports` are those
+ * that somebody here speaks.
+ */
+export function parseContract(document: Json, transports: Transports = TRANSPORTS): Contract {
   const written: Written = { value: document, at: "" };
   const given = membersOf(written, MEMBERS);
   const name = required(
@@ -53,14 +56,14 @@ export function parseContract(document: Json): Contract {
   );
   if (!NAME.test(textOf(name)))
     refuse(name, 'write a name and a version in lower case, such as "shop.set_available/v1"');
-  const transport = required(written, given.transport, "transport", "write http or postgres-ledger");
+  const { transport, message } = parseTransport(written, given.transport, transports);
   const requestLifeMs =
     given.requestLife === undefined ? CONTRACT_DEFAULTS.requestLifeMs : positiveOf(given.requestLife);
   const maxPauseMs = given.maxPause === undefined ? CONTRACT_DEFAULTS.maxPauseMs : positiveOf(given.maxPause);
   const settle = given.settle === undefined ? CONTRACT_DEFAULTS.settle : parseSettle(given.settle);
   return {
     contract: textOf(name),
-    transport: choiceOf(transport, ["http", "postgres-ledger"]),
+    transport,
     requestLifeMs,
     maxPauseMs,
     leaseMs:
@@ -74,16 +77,39 @@ export function parseContract(document: Json): Contract {
     precondition: given.precondition === undefined ? { kind: "none" } : parsePrecondition(given.precondition),
     identity: given.identity === undefined ? { kind: "none" } : parseIdentity(given.identity),
     lookup:
-      given.lookup === undefined ? [] : itemsOf(given.lookup).map((lookup) => parseLookup(lookup, settle)),
-    barrier: given.barrier === undefined ? { kind: "none" } : parseBarrier(given.barrier),
+      given.lookup === undefined
+        ? []
+        : itemsOf(given.lookup).map((lookup) => parseLookup(lookup, settle, message)),
+    barrier: given.barrier === undefined ? { kind: "none" } : parseBarrier(given.barrier, message),
     outcomes: given.outcomes === undefined ? [] : itemsOf(given.outcomes).map(parseOutcome),
     unclearMax:
       given.unclearMax === undefined ? CONTRACT_DEFAULTS.unclearMax : countOf(given.unclearMax, 100),
-    ...(given.completion === undefined ? {} : { completion: parseCompletion(given.completion) }),
-    ...(given.read === undefined ? {} : { read: parseRead(given.read) }),
-    ...(given.request === undefined ? {} : { request: parseTemplate(given.request) }),
+    ...(given.completion === undefined ? {} : { completion: parseCompletion(given.completion, message) }),
+    ...(given.read === undefined ? {} : { read: parseRead(given.read, message) }),
+    ...(given.request === undefined ? {} : { request: message.parse(one(given.request)) }),
     ...(given.vars === undefined ? {} : { vars: textsOf(given.vars) }),
   };
+}
+
+/** One operation is one effect: a list of requests would have halves. */
+function one(written: Written): Written {
+  return Array.isArray(written.value)
+    ? refuse(
+        written,
+        "an operation is one request with one effect; write one, and make each of the others an operation of its own",
+      )
+    : written;
+}
+
+function parseTransport(
+  written: Written,
+  given: Written | undefined,
+  transports: Transports,
+): { readonly transport: string; readonly message: Transport["message"] } {
+  const names = Object.keys(transports);
+  const name = choiceOf(required(written, given, "transport", `write one of ${names.join(", ")}`), names);
+  const found = transportNamed(name, transports) ?? refuse(written, `nobody here speaks ${name}`);
+  return { transport: name, message: found.message };
 }
 
 function parseBackoff(written: Written): Contract["backoff"] {
@@ -134,7 +160,7 @@ function parsePrecondition(written: Written): Precondition {
 
 function parseIdentity(written: Written): Identity {
   if (written.value === "none") return { kind: "none" };
-  const given = membersOf(written, ["kind", "window", "duplicateMeans"]);
+  const given = membersOf(written, ["kind", "window", "duplicateMeans", "minRetryDelay"]);
   const kind = choiceOf(
     required(written, given.kind, "kind", "say what makes a second request recognizable"),
     ["none", "key", "marker", "create_once", "same_version"],
@@ -158,6 +184,7 @@ function parseIdentity(written: Written): Identity {
       means === undefined
         ? CONTRACT_DEFAULTS.duplicateMeans
         : choiceOf(means, ["effect", "effect_or_in_flight", "marker_only"]),
+    ...(given.minRetryDelay === undefined ? {} : { minRetryDelayMs: positiveOf(given.minRetryDelay) }),
   };
 }
 

@@ -1,8 +1,9 @@
 import { authoritativeLookup, type Contract } from "./contract.ts";
+import { LEDGER } from "./transport.ts";
 
 /** What a contract can and cannot promise, in sentences for the people who decide under it. */
 export function promise(contract: Contract): readonly string[] {
-  if (contract.transport === "postgres-ledger") {
+  if (contract.transport === LEDGER) {
     return [
       "The effect, the claim and the receipt are one commit: there is an effect exactly when there is a receipt.",
       conditionPromise(contract),
@@ -36,6 +37,13 @@ export function contractStrength(contract: Contract): ContractStrength {
   return contract.lookup.length > 0 ? "visible" : "blind";
 }
 
+/** An identity that is a version stands on how the version is compared. */
+function measured({ identity, precondition }: Contract): boolean {
+  return (
+    identity.kind !== "same_version" || (precondition.kind !== "none" && precondition.atomic === "probed")
+  );
+}
+
 function conditionPromise({ precondition }: Contract): string {
   if (precondition.kind === "none")
     return "Nothing is checked at the provider: a change that somebody else made after the decision is overwritten.";
@@ -57,7 +65,10 @@ function lossPromise(contract: Contract): readonly string[] {
     looking !== undefined &&
     authoritativeLookup(contract) !== undefined &&
     contract.settle.kind === "bounded";
-  return ends ? sentences : [...sentences, "What that does not clear, a person decides."];
+  const person = ends
+    ? `If looking stays unclear ${contract.unclearMax} times in a row, a person decides.`
+    : "What that does not clear, a person decides.";
+  return [...sentences, person];
 }
 
 function lookingPromise(contract: Contract): string | undefined {
@@ -72,7 +83,8 @@ function lookingPromise(contract: Contract): string | undefined {
   return `A lost answer is cleared by looking up ("${sure.name}"): found is applied; nothing there ${after} after the last send is not applied.`;
 }
 
-function repeatPromise({ identity, maxPauseMs, requestLifeMs }: Contract): string | undefined {
+function repeatPromise(contract: Contract): string | undefined {
+  const { identity, maxPauseMs, requestLifeMs } = contract;
   if (identity.kind === "none") return undefined;
   const by = {
     key: "by its key",
@@ -81,13 +93,35 @@ function repeatPromise({ identity, maxPauseMs, requestLifeMs }: Contract): strin
     same_version: "because the version it names never returns",
   }[identity.kind];
   const { forMs, marginMs, after } = identity.window;
+  if (!measured(contract))
+    return "A repeat is not sent until `writ probe` has measured that of many writers with one version at most one wins.";
   const recognized = `the provider recognizes it ${by}`;
-  if (forMs === null) return `A repeat is safe at any time: ${recognized}, for ever.`;
+  const more = waitPromise(identity.minRetryDelayMs) + conflictPromise(contract);
+  if (forMs === null) return `A repeat is safe at any time: ${recognized}, for ever.${more}`;
   if (after === "refuses") {
-    return `A repeat is safe at any time: ${recognized} for ${timeWords(forMs)}, and refuses it afterwards.`;
+    return `A repeat is safe at any time: ${recognized} for ${timeWords(forMs)}, and refuses it afterwards.${more}`;
   }
   const safeMs = forMs - marginMs - maxPauseMs - requestLifeMs;
-  return `A repeat is safe for ${timeWords(safeMs)} after the first send: ${recognized}; afterwards it would be executed again, and none is sent.`;
+  return `A repeat is safe for ${timeWords(safeMs)} after the first send: ${recognized}; afterwards it would be executed again, and none is sent.${more}`;
+}
+
+function waitPromise(minRetryDelayMs: number | undefined): string {
+  return minRetryDelayMs === undefined
+    ? ""
+    : ` It is sent ${timeWords(minRetryDelayMs)} after the last attempt at the earliest.`;
+}
+
+/** Where our own success makes the condition fail, the repeat's answer does not tell ours from somebody else's. */
+function conflictPromise({ precondition }: Contract): string {
+  if (precondition.kind === "none") return "";
+  switch (precondition.replay) {
+    case "precondition_first":
+      return " If the first one took effect, the repeat is answered like a conflict, so that answer alone settles nothing.";
+    case "dedup_first":
+      return " If the first one took effect, the repeat says so, whatever the version is by then.";
+    case "marker_visible":
+      return " If the first one took effect, the repeat's refusal shows our marker.";
+  }
 }
 
 function barrierPromise({ barrier }: Contract): readonly string[] {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "./json.ts";
+import type { Message } from "./message.ts";
 
 /** How long a sent request may still act at the provider. */
 export type Settle = { readonly kind: "bounded"; readonly forMs: number } | { readonly kind: "unbounded" };
@@ -11,7 +12,11 @@ export type Precondition =
       /** `claimed` is somebody's word; `probed` was measured. */
       readonly atomic: "claimed" | "probed";
       readonly versions: "never_return" | "may_return";
-      /** What a repeat of a request that already took effect is answered by. */
+      /**
+       * Which of the two the provider asks first when a request that took effect comes again: its condition (then our own effect makes it
+       * "precondition failed"), its memory of us, or neither, but it shows our marker beside the failed condition. It changes no step: a no
+       * to a repeat is never evidence about an earlier attempt. It says whether a repeat can clear a lost answer.
+       */
       readonly replay: "precondition_first" | "dedup_first" | "marker_visible";
     };
 
@@ -32,6 +37,8 @@ export type Identity =
       readonly window: Window;
       /** What the provider's "I have seen this" proves. */
       readonly duplicateMeans: "effect" | "effect_or_in_flight" | "marker_only";
+      /** A repeat sooner than this after the last attempt is not recognized, or refused. */
+      readonly minRetryDelayMs?: number;
     };
 
 /** A question to the provider that names our operation. `authoritative`: not finding proves absence once everything sent has settled. */
@@ -42,13 +49,20 @@ export interface Lookup {
   readonly lagMs: number;
   /** After the last send plus this, asking again teaches nothing more. */
   readonly horizonMs: number;
-  readonly request: RequestTemplate;
+  readonly request: Message;
+  /**
+   * Where the answer holds a list to look through. Then `found`, `digestAt` and `receipt` are about one item, the first that matches, and
+   * nothing is absent unless the list is there.
+   */
+  readonly each?: string;
   /** An answer that matches says "found". */
   readonly found: Match;
   /** An answer that matches says "nothing under this identity". Anything else is unclear. */
   readonly absent: Match;
   /** Found, but with another digest than ours: an identity conflict. Absent when the provider shows no digest. */
   readonly digestAt?: string;
+  /** What our digest looks like there, such as "{{b64 op.digest}}". By default as it is. */
+  readonly digestIs?: string;
   /** Found, but it is our own barrier. Asked first: a barrier may look like a find. */
   readonly barrier?: Match;
   /** What to keep as evidence of what was found. */
@@ -60,7 +74,7 @@ export type Barrier =
   | { readonly kind: "none" }
   | {
       readonly kind: "tombstone" | "cancel_by_key" | "fence";
-      readonly request: RequestTemplate;
+      readonly request: Message;
       readonly raised: Match;
     };
 
@@ -84,11 +98,14 @@ export type OutcomeMeaning =
  */
 export type Picks = Readonly<Record<string, string>>;
 
-/** All given members must hold; texts may hold `{{…}}` variables. Statuses are exact numbers or classes such as `5xx`. Body keys are JSON Pointers; `{"present": true}` asks only for presence; null counts as absent. */
+/** All given members must hold; texts may hold `{{…}}` variables. `phase` stands alone: it is about a silence, everything else about an answer. Statuses are exact numbers or classes such as `5xx`. Body keys are JSON Pointers; `{"present": true}` asks only for presence; null counts as absent. */
 export interface Match {
   readonly status?: readonly (number | string)[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, Json>>;
+  /** Texts that the body holds somewhere, as it came: for what is not JSON. */
+  readonly contains?: readonly string[];
+  readonly phase?: readonly string[];
 }
 
 export interface OutcomeRule {
@@ -97,26 +114,16 @@ export interface OutcomeRule {
   readonly receipt?: Picks;
 }
 
-/** Rendered once from the stored action. Strings may hold `{{…}}` variables of section 6 of the protocol. */
-export interface RequestTemplate {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly encode?: "json" | "form";
-  readonly body?: Json;
-}
-
 /** How to fetch the resource and its version. */
 export interface ReadRule {
-  readonly request: RequestTemplate;
+  readonly request: Message;
   readonly version: { readonly header: string } | { readonly body: string };
   readonly require: "strong" | "opaque";
 }
 
 /** For an operation that the provider accepts now and finishes later. */
 export interface Completion {
-  readonly request: RequestTemplate;
+  readonly request: Message;
   readonly everyMs: number;
   readonly done: Match;
   readonly refused: Match;
@@ -127,7 +134,8 @@ export interface Completion {
 export interface Contract {
   /** Name and version, for example `shop.set_available/v1`. */
   readonly contract: string;
-  readonly transport: "http" | "postgres-ledger";
+  /** The kind of connector that speaks to the provider; its name in TRANSPORTS, or one that was registered. */
+  readonly transport: string;
   /** A request is aborted at this age. */
   readonly requestLifeMs: number;
   /** The longest time between starting a claim and the first byte leaving. */
@@ -143,7 +151,7 @@ export interface Contract {
   readonly outcomes: readonly OutcomeRule[];
   readonly completion?: Completion;
   readonly read?: ReadRule;
-  readonly request?: RequestTemplate;
+  readonly request?: Message;
   readonly vars?: Readonly<Record<string, string>>;
   /** Unclear lookups in a row after which a person is asked. */
   readonly unclearMax: number;

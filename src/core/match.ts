@@ -1,6 +1,11 @@
 import type { Match } from "./contract.ts";
 import type { Json } from "./json.ts";
 
+/** Is the condition about an answer? One that names a phase is about a silence. */
+export function asksAnswer({ phase }: Match): boolean {
+  return phase === undefined;
+}
+
 /** Is the status among those named? A match that names none takes every one. */
 export function statusMatches({ status: wanted }: Match, status: number): boolean {
   return (

@@ -1,7 +1,7 @@
 import type { Contract, Match } from "./contract.ts";
 import { canonicalJson, type Json } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
-import { asksPresence, statusMatches } from "./match.ts";
+import { asksAnswer, asksPresence, statusMatches } from "./match.ts";
 
 const STATUSES: readonly number[] = Array.from({ length: 400 }, (_, index) => 200 + index);
 
@@ -9,9 +9,11 @@ const STATUSES: readonly number[] = Array.from({ length: 400 }, (_, index) => 20
 export function shadowedOutcomes({ outcomes }: Contract): readonly LintFinding[] {
   return outcomes.flatMap((rule, index) => {
     const earlier = outcomes.slice(0, index).map((other, at) => ({ ...other, at }));
-    const hiding = statusesOf(rule.when).map((status) =>
-      earlier.find((other) => statusMatches(other.when, status) && implied(other.when, rule.when)),
-    );
+    const { phase } = rule.when;
+    const hiding =
+      phase === undefined
+        ? statusesOf(rule.when).map((status) => earlier.find((other) => hides(other.when, rule.when, status)))
+        : phase.map((one) => earlier.find((other) => other.when.phase?.includes(one) === true));
     if (hiding.some((other) => other === undefined)) return [];
     const other = hiding.find((candidate) => candidate !== undefined && candidate.is !== rule.is);
     if (other === undefined) return [];
@@ -20,12 +22,17 @@ export function shadowedOutcomes({ outcomes }: Contract): readonly LintFinding[]
   });
 }
 
+function hides(wide: Match, narrow: Match, status: number): boolean {
+  return asksAnswer(wide) && statusMatches(wide, status) && implied(wide, narrow);
+}
+
 function statusesOf(match: Match): readonly number[] {
   return STATUSES.filter((status) => statusMatches(match, status));
 }
 
 /** Does an answer that satisfies `narrow` beyond its status always satisfy `wide`? */
 function implied(wide: Match, narrow: Match): boolean {
+  if (!(wide.contains ?? []).every((text) => narrow.contains?.includes(text) === true)) return false;
   const headers = Object.entries(wide.headers ?? {});
   const has = Object.entries(narrow.headers ?? {}).map(([name, value]) => `${name.toLowerCase()}:${value}`);
   if (!headers.every(([name, value]) => has.includes(`${name.toLowerCase()}:${value}`))) return false;

@@ -43,6 +43,7 @@ export const PROBLEMS = {
   internal: 500,
   overloaded: 503,
   halted: 503,
+  tool_closed: 503,
   ledger_unavailable: 503,
   not_ready: 503,
   issuer_unavailable: 503,

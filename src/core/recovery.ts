@@ -156,7 +156,8 @@ function closedPlan(contract: Contract, progress: Progress, clock: Instant): Pla
   const covered = progress.inquiry.absentSince !== undefined;
   if (no !== undefined) return { do: "reject", row: covered ? 10 : 4, reason: no.reason };
   if (!covered) return { do: "authorize", row: 5, at: repeatAt(contract, progress) };
-  if (identityUsable(progress, contract, clock)) return { do: "authorize", row: 9, at: clock };
+  if (identityUsable(progress, contract, clock))
+    return { do: "authorize", row: 9, at: Math.max(clock, soonestAt(contract, progress)) };
   return { do: "reject", row: 10, reason: "not_applied" };
 }
 
@@ -226,8 +227,15 @@ function repeatAt(contract: Contract, progress: Progress): Instant {
   const last = progress.attempts.at(-1);
   const asked =
     last?.outcome?.kind === "absent" || last?.outcome?.kind === "lost" ? (last.outcome.retryAfterMs ?? 0) : 0;
-  return (
+  const due =
     (last?.learnedAt ?? last?.leaseUntil ?? 0) +
-    Math.max(asked, backoffMs(contract, progress.attempts.length))
-  );
+    Math.max(asked, backoffMs(contract, progress.attempts.length));
+  return Math.max(due, soonestAt(contract, progress));
+}
+
+/** Before this the provider would not know a repeat as one: counted from when the last attempt's bytes can have left at the latest. */
+function soonestAt({ identity, maxPauseMs }: Contract, { attempts }: Progress): Instant {
+  const last = attempts.at(-1);
+  if (last === undefined || identity.kind === "none" || identity.minRetryDelayMs === undefined) return 0;
+  return (last.learnedAt ?? last.claimedAt + maxPauseMs) + identity.minRetryDelayMs;
 }

@@ -66,7 +66,7 @@ export function provedAbsent(attempt: Attempt, progress: Pick<Progress, "inquiry
 }
 
 /** Claim time of the first attempt (before number `beforeN`) that is not proved absent. */
-export function firstSentAt(
+function firstSentAt(
   progress: Pick<Progress, "attempts" | "inquiry">,
   beforeN = Number.POSITIVE_INFINITY,
 ): Instant | undefined {

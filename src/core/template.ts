@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "./json.ts";
 import { Problem } from "./problem.ts";
 
 /** Applied from right to left: `{{b64 json args}}` is the base64 of the JSON text. */
-export type Encoder = "b64" | "json" | "uri";
+export type Encoder = "b64" | "httpdate" | "json" | "uri";
 
 /** One `{{…}}` of a template. */
 export interface Variable {
@@ -43,8 +43,8 @@ function variable(inside: string): Variable {
 }
 
 function encoder(word: string): Encoder {
-  if (word === "b64" || word === "json" || word === "uri") return word;
-  throw new Problem("invalid", `"${word}" is no encoder; use b64, json or uri`);
+  if (word === "b64" || word === "httpdate" || word === "json" || word === "uri") return word;
+  throw new Problem("invalid", `"${word}" is no encoder; use b64, httpdate, json or uri`);
 }
 
 /** The one variable that the text consists of, if it is exactly one hole. Then its value keeps its JSON type. */
@@ -76,7 +76,7 @@ const NAMES: readonly RegExp[] = [
   /^args(\/[^{}\s]*)+$/,
   /^(resource|tenant|base)$/,
   /^expected\.version$/,
-  /^op\.(id|key|digest|authorized_at)$/,
+  /^op\.(id|key|digest|authorized_at|first_sent_at)$/,
   /^writ\.[A-Za-z][A-Za-z0-9_]*$/,
   /^secret:[A-Za-z][A-Za-z0-9_-]*$/,
 ];

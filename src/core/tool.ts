@@ -33,6 +33,8 @@ export interface Tool {
   readonly lookalikes: "principal" | "tenant" | "off";
   readonly intentKey: "required" | "optional";
   readonly reversible: boolean;
+  /** The scratch resource of `writ probe`, by the arguments that write to it. Nothing else is ever probed. */
+  readonly probe?: { readonly arguments: JsonObject };
 }
 
 /** The name by content of a tool together with its contract. */

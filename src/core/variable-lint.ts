@@ -1,7 +1,10 @@
-import type { Contract, Match, RequestTemplate } from "./contract.ts";
+import type { Contract, Match } from "./contract.ts";
+import { requestsOf } from "./contract-requests.ts";
 import type { Json } from "./json.ts";
-import { type LintFinding, requestsOf } from "./lint-finding.ts";
+import type { LintFinding } from "./lint-finding.ts";
+import type { MessageForm } from "./message.ts";
 import { knownName, variablesIn } from "./template.ts";
+import type { Transport } from "./transport.ts";
 
 /** Where variables stand, and which kinds of them have a value there. */
 interface Place {
@@ -14,16 +17,27 @@ interface Place {
 }
 
 /** Variables that nobody vouches for: neither in the stored action, nor pinned settings, nor a secret where secrets may go. */
-export function variableMistakes(contract: Contract): readonly LintFinding[] {
-  return placesOf(contract).flatMap((place) =>
+export function variableMistakes(contract: Contract, transport: Transport): readonly LintFinding[] {
+  return placesOf(contract, transport).flatMap((place) =>
     variablesIn(place.value, place.at).flatMap(({ variable: { name }, at }) => {
-      const mistake = mistakeOf(name, place, contract);
+      const mistake = mistakeOf(name, place, contract, transport);
       return mistake === undefined ? [] : [{ at, ...mistake }];
     }),
   );
 }
 
-function mistakeOf(name: string, place: Place, contract: Contract): Omit<LintFinding, "at"> | undefined {
+function mistakeOf(
+  name: string,
+  place: Place,
+  contract: Contract,
+  { base }: Transport,
+): Omit<LintFinding, "at"> | undefined {
+  if (name === "base" && !base) {
+    return {
+      rule: "unknown-variable",
+      says: `{{base}} has no value here: a provider of transport ${contract.transport} has no base; leave it out`,
+    };
+  }
   if (!knownName(name, place.vars ? contract.vars : {})) {
     const vars = name.startsWith("vars.")
       ? `; declare "${name.slice(5)}" under vars, and let vars use none`
@@ -48,12 +62,13 @@ function mistakeOf(name: string, place: Place, contract: Contract): Omit<LintFin
   return undefined;
 }
 
-function placesOf(contract: Contract): readonly Place[] {
+function placesOf(contract: Contract, { message }: Transport): readonly Place[] {
   const { barrier, completion, lookup, outcomes, vars } = contract;
   return [
-    ...requestsOf(contract).flatMap(({ at, request }) => requestPlaces(at, request)),
+    ...requestsOf(contract).flatMap(({ at, request }) => requestPlaces(at, message.parts(request))),
     ...outcomes.flatMap((rule, index) => matchPlaces(`/outcomes/${index}/when`, rule.when)),
-    ...lookup.flatMap(({ found, absent, barrier: own }, index) => [
+    ...lookup.flatMap(({ found, absent, barrier: own, digestIs }, index) => [
+      { at: `/lookup/${index}/digestIs`, value: digestIs, secrets: false, vars: true, operation: true },
       ...matchPlaces(`/lookup/${index}/found`, found),
       ...matchPlaces(`/lookup/${index}/absent`, absent),
       ...matchPlaces(`/lookup/${index}/barrier`, own),
@@ -65,14 +80,9 @@ function placesOf(contract: Contract): readonly Place[] {
   ];
 }
 
-function requestPlaces(at: string, request: RequestTemplate): readonly Place[] {
+function requestPlaces(at: string, parts: ReturnType<MessageForm["parts"]>): readonly Place[] {
   const common = { vars: true, operation: at !== "/read/request" };
-  return [
-    { at: `${at}/url`, value: request.url, secrets: false, ...common },
-    { at: `${at}/query`, value: request.query, secrets: false, ...common },
-    { at: `${at}/headers`, value: request.headers, secrets: true, ...common },
-    { at: `${at}/body`, value: request.body, secrets: true, ...common },
-  ];
+  return parts.map((part) => ({ ...part, at: `${at}${part.at}`, ...common }));
 }
 
 function matchPlaces(at: string, match: Match | undefined): readonly Place[] {
@@ -81,5 +91,6 @@ function matchPlaces(at: string, match: Match | undefined): readonly Place[] {
   return [
     { at: `${at}/headers`, value: match.headers, ...common },
     { at: `${at}/body`, value: match.body, ...common },
+    { at: `${at}/contains`, value: match.contains, ...common },
   ];
 }

@@ -54,7 +54,7 @@ export function effectRoutes(app: App, door: Door): void {
           tag: "operations",
           description: `Twice is once. ${WAITING}`,
           answers: EFFECT_ANSWERS,
-          refusals: [...REFUSALS.body, ...REJECTIONS, "not_executable", "halted"],
+          refusals: [...REFUSALS.body, ...REJECTIONS, "not_executable", "halted", "tool_closed"],
         }),
       },
     },
@@ -78,6 +78,7 @@ const REFUSED_PROPOSALS = [
   "not_settled",
   "halted",
   "limit_exceeded",
+  "tool_closed",
   "overloaded",
 ] as const;
 

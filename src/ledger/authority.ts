@@ -2,6 +2,7 @@ import { digestOf } from "../core/digest.ts";
 import type { Halt } from "../core/halt.ts";
 import type { Instant, TenantId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { Probe } from "../core/probe.ts";
 import type { Database } from "../database/pool.ts";
 import { type Query, sql, statement } from "../database/sql.ts";
 import type { Authority, Definition, Enrolled, Enrolment, InForce } from "../service/ledger-port.ts";
@@ -20,18 +21,23 @@ export async function authority(database: Database, tenantId: TenantId): Promise
     offered: string;
     policy_version: string;
     halts: readonly Halt[] | null;
+    probes: readonly Probe[] | null;
   }>(
     tenantId,
     sql`
     select a.epoch, a.definitions_digest as offered, a.policy_version, (select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
         'id', h.id, 'scope', h.scope, 'name', h.name, 'reason', h.reason, 'actor', h.actor, 'at', writ_ms(h.at))) order by h.id)
-      from halts h where h.tenant_id = a.tenant_id and h.lifted_at is null) as halts
+      from halts h where h.tenant_id = a.tenant_id and h.lifted_at is null) as halts,
+      (select jsonb_agg(jsonb_build_object('toolDigest', p.tool_digest, 'settingsDigest', p.settings_digest,
+        'measured', p.measured, 'verdict', p.verdict)) from (
+          select distinct on (tool_digest, settings_digest) tool_digest, settings_digest, measured, verdict from probes
+          where tenant_id = a.tenant_id order by tool_digest, settings_digest, n desc) p) as probes
     from authority a where a.tenant_id = ${tenantId}`,
   );
   const row = rows[0];
   // A tenant that nobody enrolled has epoch 0, which no claim can match.
-  const { epoch = 0, offered = "", halts, policy_version: policyVersion = "" } = row ?? {};
-  return { epoch, offered, halts: halts ?? [], policyVersion };
+  const { epoch = 0, offered = "", halts, probes, policy_version: policyVersion = "" } = row ?? {};
+  return { epoch, offered, halts: halts ?? [], probes: probes ?? [], policyVersion };
 }
 
 export async function halt(database: Database, tenantId: TenantId, asked: Omit<Halt, "at">): Promise<Halt> {
@@ -69,6 +75,23 @@ export async function lift(
       select tenant_id, epoch, 'lifted', ${actor}::text, ${JSON.stringify({ halt: haltId })}::jsonb, writ_clock() from raised returning epoch`,
   ]);
   return rows?.rowCount === 1;
+}
+
+/** Later probes stand over earlier ones, which stay readable. */
+export async function keepProbe(
+  database: Database,
+  tenantId: TenantId,
+  { toolDigest, settingsDigest, measured, verdict }: Probe,
+  actor: string,
+): Promise<void> {
+  await database.flight([
+    awaitTurn(tenantId),
+    raise(tenantId, "probed", actor, { tool: toolDigest, settings: settingsDigest, verdict }),
+    sql`insert into probes (tenant_id, tool_digest, settings_digest, n, measured, verdict, at, actor)
+      select ${tenantId}, ${toolDigest}, ${settingsDigest}, coalesce(max(n), 0) + 1, ${JSON.stringify(measured)}::jsonb, ${verdict},
+        writ_clock(), ${actor}
+      from probes where tenant_id = ${tenantId} and tool_digest = ${toolDigest} and settings_digest = ${settingsDigest}`,
+  ]);
 }
 
 export async function raiseEpoch(

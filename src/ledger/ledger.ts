@@ -81,6 +81,7 @@ export function postgresLedger(database: Database, bounds: LedgerBounds = LEDGER
     authority: (tenantId) => answered(authority.authority(database, tenantId)),
     halt: (tenantId, asked) => answered(authority.halt(database, tenantId, asked)),
     lift: (tenantId, haltId, actor) => answered(authority.lift(database, tenantId, haltId, actor)),
+    keepProbe: (tenantId, probe, actor) => answered(authority.keepProbe(database, tenantId, probe, actor)),
     raiseEpoch: (tenantId, why, actor) => answered(authority.raiseEpoch(database, tenantId, why, actor)),
     enroll: (tenantId, definitions, more) =>
       answered(authority.enroll(database, tenantId, definitions, more)),

@@ -213,7 +213,7 @@ function judgePast(rules: Ruleset, past: PastQuestion, environment: string): rea
     resource: action.resource,
     arguments: action.arguments,
     ...(action.expectedVersion === undefined ? {} : { expectedVersion: action.expectedVersion }),
-    authority: { epoch: 0, offered: "", halts: [], policyVersion: "" },
+    authority: { epoch: 0, offered: "", halts: [], probes: [], policyVersion: "" },
   };
   return judged(rules, question, { environment, facts });
 }

@@ -10,7 +10,7 @@ import { maySend } from "../core/sending.ts";
 import { linksOf } from "./backing.ts";
 import { type Claimable, claimingOf, underBoth } from "./claiming.ts";
 import { agreement, tellPeople } from "./consent.ts";
-import { decide } from "./decide.ts";
+import { decide, pinnedNow, toolClosedBy } from "./decide.ts";
 import { type Claimed, performClaimed } from "./execute.ts";
 import type { Authority } from "./ledger-port.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
@@ -40,7 +40,7 @@ export async function claimAndExecute(ports: Ports, operation: Operation, clock:
   if (authority.halts.length > 0 || authority.epoch !== operation.authorization?.epoch)
     authority = await ports.authority.refresh(operation.tenantId);
   for (let tries = 0; tries < CLAIMS_MAX; tries++) {
-    const offered = await ports.catalog.pinned(current.tenantId, current.toolDigest);
+    const offered = await pinnedNow(ports, current);
     const checked = await check(ports, current, offered, authority, clock);
     if (checked.kind !== "claim")
       return { operation: checked.operation, ...(checked.kind === "halted" ? { halted: checked.why } : {}) };
@@ -119,6 +119,8 @@ async function check(
       : reject(ports, operation, lapsed, contract, clock);
   const halt = haltOf(authority.halts, subjectOf(operation));
   if (halt !== undefined) return wait(ports, operation, clock, `halted: ${halt.reason}`);
+  const closed = toolClosedBy(authority, offered);
+  if (closed !== undefined) return wait(ports, operation, clock, closed.message);
   if (operation.authorization?.epoch === authority.epoch)
     return { kind: "claim", operation, offered, epoch: authority.epoch };
   return decideAgain(ports, operation, offered, authority, clock);

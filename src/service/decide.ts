@@ -2,13 +2,15 @@ import type { Action } from "../core/action.ts";
 import { impossible } from "../core/approval.ts";
 import { haltOf } from "../core/halt.ts";
 import type { Instant } from "../core/ids.ts";
+import type { Operation } from "../core/operation.ts";
 import { autonomyOpinion, combine, type Decision } from "../core/policy.ts";
+import { asMeasured, closedBy } from "../core/probe.ts";
 import { Problem } from "../core/problem.ts";
 import { clientsInChain, type Session } from "../core/session.ts";
 import type { Tool } from "../core/tool.ts";
 import { voices } from "./backing.ts";
 import type { Authority } from "./ledger-port.ts";
-import type { Ports } from "./ports.ts";
+import type { OfferedTool, Ports } from "./ports.ts";
 
 /**
  * Authority is an intersection, evaluated afresh: nobody in the chain is revoked, every link stands and covers it, and policy allows it to
@@ -79,4 +81,28 @@ export function haltedBy(authority: Authority, session: Session, tool: Tool): Pr
     retryAfterMs: 30_000,
     next: "Nothing was stored. Ask again when the halt is lifted.",
   });
+}
+
+/** The refusal of a tool whose last probe found its contract untrue, under exactly this definition and these settings. */
+export function toolClosedBy(authority: Authority, offered: OfferedTool): Problem | undefined {
+  const why = closedBy(authority.probes, offered);
+  if (why === undefined) return undefined;
+  return new Problem("tool_closed", `${offered.tool.name} is closed: ${why}`, {
+    next: "Nothing was stored. An operator has to mend the contract, or to probe again.",
+  });
+}
+
+/** The tool with its contract as far as it was measured. */
+export function asProbed(offered: OfferedTool, { probes }: Authority): OfferedTool {
+  const contract = asMeasured(offered.tool.contract, probes, offered);
+  return contract === offered.tool.contract ? offered : { ...offered, tool: { ...offered.tool, contract } };
+}
+
+/** The tool that an operation pinned, as it may be used now. */
+export async function pinnedNow(
+  { catalog, authority }: Pick<Ports, "catalog" | "authority">,
+  { tenantId, toolDigest }: Pick<Operation, "tenantId" | "toolDigest">,
+): Promise<OfferedTool | undefined> {
+  const offered = await catalog.pinned(tenantId, toolDigest);
+  return offered === undefined ? undefined : asProbed(offered, await authority.known(tenantId));
 }

@@ -5,7 +5,7 @@ import type { Contract } from "../core/contract.ts";
 import type { Instant } from "../core/ids.ts";
 import { type Operation, settled } from "../core/operation.ts";
 import { Problem } from "../core/problem.ts";
-import { firstSentAt, maySend } from "../core/sending.ts";
+import { maySend } from "../core/sending.ts";
 import type { LocalWork } from "./ledger-port.ts";
 import type { Errand, OfferedTool, Ports } from "./ports.ts";
 import { recordingOf, workerActor } from "./settle.ts";
@@ -124,7 +124,7 @@ export function errandOf(
     tool: offered.tool,
     attempt: claim?.n ?? 0,
     authorizedAt: operation.authorization?.authorizedAt ?? operation.createdAt,
-    firstSentAt: firstSentAt(operation) ?? claim?.claimedAt ?? operation.createdAt,
+    firstSentAt: operation.attempts[0]?.claimedAt ?? operation.createdAt,
     signal,
     gate: allows,
   };

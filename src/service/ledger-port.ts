@@ -6,6 +6,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { Draw } from "../core/limits.ts";
 import type { NewOperation, Operation, Progress, State } from "../core/operation.ts";
 import type { Decision } from "../core/policy.ts";
+import type { Probe } from "../core/probe.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Delegations } from "./delegation-port.ts";
 
@@ -15,6 +16,8 @@ export interface Authority {
   /** Names the configuration in force by content: tools, contracts, rules. */
   readonly offered: string;
   readonly halts: readonly Halt[];
+  /** The last probe of each tool definition under each provider's settings. */
+  readonly probes: readonly Probe[];
   /** The policy that stands: the number of its activation and its content's digest; "" where none does. */
   readonly policyVersion: string;
 }
@@ -193,6 +196,8 @@ export interface Ledger {
   authority(tenantId: TenantId): Promise<Authority>;
   halt(tenantId: TenantId, halt: Omit<Halt, "at">): Promise<Halt>;
   lift(tenantId: TenantId, haltId: string, actor: string): Promise<boolean>;
+  /** Keeps what a probe measured, and raises the epoch in the same commit. */
+  keepProbe(tenantId: TenantId, probe: Probe, actor: string): Promise<void>;
   raiseEpoch(tenantId: TenantId, why: string, actor: string): Promise<number>;
   /** Makes the tenant known and keeps the definitions that its operations pin. Raises the epoch when they differ from the last. */
   enroll(tenantId: TenantId, definitions: readonly Definition[], more?: Enrolment): Promise<Enrolled>;

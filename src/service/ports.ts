@@ -1,17 +1,25 @@
 import type { Action } from "../core/action.ts";
-import type { Evidence, Outcome } from "../core/attempt.ts";
-import type { Contract } from "../core/contract.ts";
-import type { Instant, TenantId } from "../core/ids.ts";
+import type { TenantId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Operation } from "../core/operation.ts";
-import type { Current, Opinion, Requirement } from "../core/policy.ts";
+import type { Opinion, Requirement } from "../core/policy.ts";
 import type { Session } from "../core/session.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Approvals } from "./approval-port.ts";
 import type { Capacity } from "./capacity.ts";
+import type { Connector } from "./connector.ts";
 import type { Backing, Claimant } from "./delegation-port.ts";
-import type { Authority, Ledger, LocalEffect } from "./ledger-port.ts";
+import type { Authority, Ledger } from "./ledger-port.ts";
 import type { Policies } from "./policy-port.ts";
+
+export type {
+  Connector,
+  ConnectorFinding,
+  CurrentQuestion,
+  Errand,
+  ReadQuestion,
+  ResourceRead,
+} from "./connector.ts";
 
 /** All that the service asks of the world. Only compose.ts builds one. */
 export interface Ports {
@@ -60,51 +68,6 @@ export interface OfferedTool {
   /** Throws `invalid` naming the place. Never edits. */
   readonly validate: (args: JsonObject) => void;
 }
-
-/** One attempt as a connector sees it. The action is a copy; the connector sees credentials that the agent never sees. */
-export interface Errand {
-  readonly action: Action;
-  readonly digest: string;
-  readonly contract: Contract;
-  readonly tool: Tool;
-  readonly attempt: number;
-  readonly authorizedAt: Instant;
-  readonly firstSentAt: Instant;
-  /** Aborted at requestLife; nothing may leave afterwards. */
-  readonly signal: AbortSignal;
-  /** Asked immediately before the first byte leaves. False: nothing may be sent, and the outcome is `absent`. */
-  readonly gate: () => boolean;
-}
-
-/** One kind of provider. Never throws for what a provider did: every answer, and every silence, is an Outcome or a Finding. */
-export interface Connector {
-  readonly kind: string;
-  /** Present on connectors whose effect lives in the ledger's own database; then `perform` is never called. */
-  localEffect?(action: Action, tool: Tool): LocalEffect;
-  perform(errand: Errand): Promise<Outcome>;
-  lookUp(errand: Errand, lookup: string): Promise<ConnectorFinding>;
-  /** Raises the barrier. `raised` only on a clear answer that it stands. */
-  bar(errand: Errand): Promise<{ readonly raised: boolean; readonly why: string }>;
-  /** Ends what is kept open. */
-  close?(): Promise<void>;
-  /** The resource as it stands now, for policy to look at. Undefined where that cannot be read: a hint, never evidence. */
-  current?(question: CurrentQuestion): Promise<Current | undefined>;
-  /** Asks whether an accepted request has finished: a definite outcome, or undefined while it has not. */
-  poll?(errand: Errand): Promise<Outcome | undefined>;
-}
-export interface CurrentQuestion {
-  readonly tenantId: string;
-  readonly resource: Action["resource"];
-  readonly arguments: JsonObject;
-  readonly tool: Tool;
-  readonly signal: AbortSignal;
-}
-/** A Finding without its time, which is the service's to say. */
-export type ConnectorFinding =
-  | { readonly kind: "confirmed"; readonly evidence: Evidence }
-  | { readonly kind: "absent"; readonly sawBarrier?: boolean }
-  | { readonly kind: "unclear"; readonly why: string }
-  | { readonly kind: "conflict"; readonly evidence: Evidence };
 
 /** Evaluates policy, one voice for each principal: the user, and every client in the chain. An error is a deny; it never throws. */
 export interface PolicyEngine {

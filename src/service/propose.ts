@@ -9,9 +9,9 @@ import { backed } from "./backing.ts";
 import type { Place } from "./capacity.ts";
 import { claimAndExecute } from "./claim.ts";
 import { tellPeople } from "./consent.ts";
-import { decide, haltedBy } from "./decide.ts";
+import { asProbed, decide, haltedBy, toolClosedBy } from "./decide.ts";
 import { type Claimed, performClaimed } from "./execute.ts";
-import type { OpenAnswer, Opening } from "./ledger-port.ts";
+import type { Authority, OpenAnswer, Opening } from "./ledger-port.ts";
 import { deferred, openingOf } from "./opening.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
 
@@ -61,17 +61,18 @@ async function replayed(ports: Ports, session: Session, asked: Proposal): Promis
 }
 
 async function proposeNew(ports: Ports, asking: Session, asked: Proposal): Promise<Proposed> {
-  const offered = ports.catalog.tool(asking.tenantId, asked.tool);
-  if (offered === undefined) {
+  const found = ports.catalog.tool(asking.tenantId, asked.tool);
+  if (found === undefined) {
     throw new Problem("unknown_tool", `there is no tool named "${asked.tool}"`, {
       at: "/tool",
       next: "Ask GET /v1/tools for what is offered.",
     });
   }
+  let authority = await ports.authority.known(asking.tenantId);
+  const offered = asProbed(found, authority);
   demand(offered.tool, asked);
   const normalized = { ...asked, arguments: withDefaults(offered.tool.input, asked.arguments) };
   offered.validate(normalized.arguments);
-  let authority = await ports.authority.known(asking.tenantId);
   const session = await backed(ports, asking, authority);
   const frozen = freezeAction(offered.tool, normalized, session, {
     operationId: operationIdOf(ports.entropy.uuid7()),
@@ -84,11 +85,11 @@ async function proposeNew(ports: Ports, asking: Session, asked: Proposal): Promi
     const decision = await decide(ports, session, offered.tool, frozen.action, authority);
     // A refusal is never given on an old view of authority.
     const old = tries === 0 && decision.effect !== "allow";
-    if (old || (tries === 0 && authority.halts.length > 0)) {
+    if (old || (tries === 0 && stopped(authority, session, offered) !== undefined)) {
       authority = await ports.authority.refresh(session.tenantId);
       if (old) continue;
     }
-    const halted = haltedBy(authority, session, offered.tool);
+    const halted = stopped(authority, session, offered);
     if (halted !== undefined && asked.intentKey === undefined) throw halted;
     const started = { monotonicMs: ports.clock.monotonicMs(), wallMs: ports.clock.wallMs() };
     // Under a halt a known key still has its operation. Epoch 0 is no tenant's, so nothing new is stored.
@@ -125,6 +126,11 @@ function freeing({ place }: Placed): (error: unknown) => never {
     place?.free();
     throw error;
   };
+}
+
+/** What keeps anything new of this tool out: a person's halt, or a probe. */
+function stopped(authority: Authority, session: Session, offered: OfferedTool): Problem | undefined {
+  return haltedBy(authority, session, offered.tool) ?? toolClosedBy(authority, offered);
 }
 
 async function answered(

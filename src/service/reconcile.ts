@@ -7,6 +7,7 @@ import { judgeAbsence, next, type Plan, type Standing } from "../core/recovery.t
 import { identityUsable } from "../core/sending.ts";
 import type { Session } from "../core/session.ts";
 import { claimAndExecute, type Executed } from "./claim.ts";
+import { pinnedNow } from "./decide.ts";
 import { errandOf, recordOutcome } from "./execute.ts";
 import { requireMover, visible } from "./inspect.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
@@ -41,7 +42,7 @@ function clockNow(the: Case): Instant {
  * person. Every step is a step in the ledger; called twice it does the same once.
  */
 export async function takeStep(ports: Ports, operation: Operation, clock: Instant): Promise<Executed> {
-  const offered = await ports.catalog.pinned(operation.tenantId, operation.toolDigest);
+  const offered = await pinnedNow(ports, operation);
   if (offered === undefined || settled(operation)) return { operation };
   const the: Case = { ports, operation, offered, clock, readAt: instant(ports) };
   switch (operation.state) {
@@ -66,7 +67,7 @@ export async function takeStep(ports: Ports, operation: Operation, clock: Instan
 export async function reconcile(ports: Ports, session: Session, id: OperationId): Promise<Executed> {
   const { value: operation, clock } = await visible(ports, session, id);
   requireMover(session, operation, "resolver");
-  const offered = await ports.catalog.pinned(operation.tenantId, operation.toolDigest);
+  const offered = await pinnedNow(ports, operation);
   if (offered === undefined) return { operation };
   const the: Case = { ports, operation, offered, clock, readAt: instant(ports) };
   if (operation.state === "executing") return leaseStep(the);

@@ -6,6 +6,7 @@ import { judgeAbsence } from "../core/recovery.ts";
 import { identityUsable, lastSentAt } from "../core/sending.ts";
 import { peopleInChain, type Session } from "../core/session.ts";
 import { requireUnrevoked } from "./backing.ts";
+import { pinnedNow } from "./decide.ts";
 import { requireRole, visible } from "./inspect.ts";
 import type { Ports } from "./ports.ts";
 import { recordingOf } from "./settle.ts";
@@ -49,7 +50,7 @@ export async function resolve(
       `only an operation in doubt is ruled on; this one is ${operation.state}`,
       { operationId: id },
     );
-  const offered = await ports.catalog.pinned(operation.tenantId, operation.toolDigest);
+  const offered = await pinnedNow(ports, operation);
   if (offered === undefined)
     throw new Problem("finding_refused", "the operation's contract is not known here", { operationId: id });
   const finding = findingOf(session, ruling, clock);

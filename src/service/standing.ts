@@ -5,7 +5,7 @@ import type { Operation } from "../core/operation.ts";
 import { type Standing, standingOf } from "../core/recovery.ts";
 import { clientsInChain, type Session, serviceName } from "../core/session.ts";
 import { agreement } from "./consent.ts";
-import { decide } from "./decide.ts";
+import { decide, toolClosedBy } from "./decide.ts";
 import type { OfferedTool, Ports } from "./ports.ts";
 
 /** Who asked, as far as the ledger kept it: enough to ask policy again. */
@@ -54,6 +54,7 @@ export async function standingNow(
   if (!sameProvider(operation, offered)) return { live: false, why: "revoked" };
   const authority = await ports.authority.refresh(operation.tenantId);
   if (haltOf(authority.halts, subjectOf(operation)) !== undefined) return { live: false, why: "halted" };
+  if (toolClosedBy(authority, offered) !== undefined) return { live: false, why: "halted" };
   if (operation.authorization?.epoch === authority.epoch) return { live: true };
   const asker = sessionOf(operation);
   const decision = await decide(ports, asker, offered.tool, thawAction(operation.action), authority, clock);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { clockVerdict, durabilityChecks, standbyChecks } from "../../src/cli/doctor-database.ts";
 import { EXIT } from "../../src/cli/exit.ts";
+import { MARKER_TABLE } from "../../src/core/marker-message.ts";
 import type { ServerFacts } from "../../src/database/server.ts";
 import { freshDatabase } from "../support/database.ts";
 import { command, freshName, withDatabase } from "../support/template.ts";
@@ -122,6 +123,24 @@ test("a provider that does not answer is known, and nothing is asked of one that
       says: expect.stringContaining("ECONNREFUSED"),
     }),
   );
+});
+
+test("another PostgreSQL without the table for markers is named, with the statement that makes it", async () => {
+  const { url } = await freshDatabase();
+  const folder = configured("providers: { shop: { kind: postgres, database: file:there } }\n");
+  writeFileSync(join(folder, "there"), url);
+
+  const without = await examined(folder, url);
+  await command(url, (client) => client.query(MARKER_TABLE));
+  const made = await examined(folder, url);
+
+  expect(without.failed).toContainEqual(
+    expect.objectContaining({
+      name: "provider",
+      mend: expect.stringContaining("create table writ_operations ("),
+    }),
+  );
+  expect(made.failed.map(({ name }) => name)).not.toContain("provider");
 });
 
 test("serve refuses a database that is not migrated, and serves it after migrate until it is told to end", async () => {

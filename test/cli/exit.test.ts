@@ -17,6 +17,8 @@ test("the numbers are those that scripts were promised", () => {
     waiting: 5,
     unknown: 6,
     conflict: 7,
+    broken: 8,
+    unproved: 9,
   });
 });
 

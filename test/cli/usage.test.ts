@@ -88,6 +88,25 @@ test("a contract's mistakes have their line, and -o json has them as data", asyn
   expect(results[0]?.complaints.map(({ rule }) => rule)).toContain("lease-too-short");
 });
 
+test("without a name every preset is linted and explained", async () => {
+  const linted = await writ(["contract", "lint", "-o", "json"], here);
+  const explained = await writ(["contract", "explain", "-o", "json"], here);
+
+  const results = JSON.parse(linted.stdout) as readonly {
+    readonly file: string;
+    readonly complaints: object[];
+  }[];
+  const told = JSON.parse(explained.stdout) as readonly {
+    readonly contract: string;
+    readonly promise: string[];
+  }[];
+  expect(linted.status).toBe(EXIT.ok);
+  expect(results.length).toBeGreaterThan(12);
+  expect(results.flatMap(({ complaints }) => complaints)).toEqual([]);
+  expect(told.map(({ contract }) => contract)).toContain("http/etcd/v1");
+  expect(told).toHaveLength(results.length);
+});
+
 test("explaining a contract says what cannot be promised", async () => {
   const { status, stdout } = await writ(["contract", "explain", "presets/http/no-guarantees"], here);
 

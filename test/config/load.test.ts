@@ -87,7 +87,8 @@ contract:
   expect(providers).toMatchObject({
     shop: {
       kind: "http",
-      http: {
+      transport: "http",
+      settings: {
         base: "https://shop.example",
         auth: { header: { name: "X-Api-Key", value: "s3cret" } },
         secrets: { extra: "hidden" },

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { TRANSPORTS } from "../../src/core/transport.ts";
 import { mistakeIn, STOCK, WRIT } from "./folder.ts";
 
 const tool = (change: (text: string) => string) => ({ "writ.yaml": WRIT, "tools/stock.yaml": change(STOCK) });
@@ -60,7 +61,7 @@ test.each<[string, Readonly<Record<string, string>>, string]>([
   [
     "a provider of an unknown kind",
     writ("providers:\n  shop: { kind: soap }\n"),
-    "writ.yaml:2:11: write one of postgres, http",
+    "writ.yaml:2:11: write one of postgres, ",
   ],
   [
     "an http provider without a base",
@@ -204,7 +205,17 @@ test.each<[string, Readonly<Record<string, string>>, string]>([
       ...tool((text) => text.replace("presets/postgres-ledger", "mine")),
       "mine.yaml": "contract: mine/v1\ntransport: carrier\n",
     },
-    "mine.yaml:2:1: write one of http, postgres-ledger",
+    `mine.yaml:2:1: write one of ${Object.keys(TRANSPORTS).join(", ")}`,
+  ],
+  [
+    "a permission that ends before one request may",
+    tool((text) => `${text}permissionFor: 7s\n`),
+    "tools/stock.yaml:16:1: a permission must last longer than one request may (the contract's maxPause + requestLife = 7000 ms), or nothing is ever sent",
+  ],
+  [
+    "two arguments in one segment of a resource's name",
+    tool((text) => text.replace('"{warehouse}/{item}"', '"{warehouse}:{item}"')),
+    'only "/" may stand between two arguments: write {a}/{b}, so that the name has one reading',
   ],
   [
     "a contract for another transport",

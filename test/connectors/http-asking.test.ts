@@ -191,13 +191,15 @@ describe("an accepted request", () => {
   });
 
   test("has not finished until the provider says so", async () => {
-    const provider = await shop({ ...KEEPS, accepts: { afterMs: 40 } });
+    const provider = await shop({ ...KEEPS, accepts: { afterMs: 1_000 } });
     const connector = connectorTo(provider.url);
     const errand = errandOf(contract);
 
     expect(await connector.perform(errand)).toMatchObject({ kind: "lost", answer: "accepted" });
     expect(await connector.poll(errand)).toBeUndefined();
-    await expect.poll(() => provider.effectsOf(errand.action.operationId)).toHaveLength(1);
+    await expect
+      .poll(() => provider.effectsOf(errand.action.operationId), { timeout: 10_000 })
+      .toHaveLength(1);
     expect(await connector.poll(errand)).toMatchObject({
       kind: "confirmed",
       evidence: { data: { resource: "ord_1" } },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ReadQuestion } from "../../src/connectors/http.ts";
+import type { ReadQuestion } from "../../src/service/ports.ts";
 import { errandOf, living, preset } from "./errand.ts";
 import { connectorTo, shop } from "./rig.ts";
 

@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Reply } from "../../src/connectors/exchange.ts";
 import { cleaner, TEXT_MAX } from "../../src/connectors/hygiene.ts";
-import {
-  matches,
-  outcomeOf,
-  type Reading,
-  type Reply,
-  retryAfterMs,
-  versionIn,
-} from "../../src/connectors/match.ts";
+import { matches, outcomeOf, type Reading, retryAfterMs, versionIn } from "../../src/connectors/match.ts";
 import type { Contract, Match, OutcomeMeaning } from "../../src/core/contract.ts";
 import { preset } from "./errand.ts";
 

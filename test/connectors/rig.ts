@@ -1,5 +1,6 @@
 import { afterEach } from "vitest";
-import { type HttpConnector, type HttpSettings, httpConnector } from "../../src/connectors/http.ts";
+import type { ContractConnector } from "../../src/connectors/contract-connector.ts";
+import { type HttpSettings, httpConnector } from "../../src/connectors/http.ts";
 import type { Guarantees } from "../../src/connectors/simulated/guarantees.ts";
 import { type Simulated, startSimulated } from "../../src/connectors/simulated/provider.ts";
 
@@ -22,7 +23,7 @@ export async function shop(guarantees: Guarantees = {}): Promise<Simulated> {
   return provider;
 }
 
-export function connectorTo(base: string, settings: Partial<HttpSettings> = {}): HttpConnector {
+export function connectorTo(base: string, settings: Partial<HttpSettings> = {}): ContractConnector {
   const connector = httpConnector({ base, allowPrivate: ["127.0.0.1"], ...settings });
   closeAfter(() => connector.close());
   return connector;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { renderRequest, type Subject } from "../../src/connectors/template.ts";
-import type { RequestTemplate } from "../../src/core/contract.ts";
+import type { HttpMessage } from "../../src/core/http-message.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { Problem } from "../../src/core/problem.ts";
 
@@ -19,13 +19,18 @@ const SUBJECT: Subject = {
     document: { title: "T", writ: "forged" },
   },
   expectedVersion: '"v1"',
-  operation: { id: "op_1", digest: "sha-256:abc", authorizedAt: 1_767_225_600_000 },
+  operation: {
+    id: "op_1",
+    digest: "sha-256:abc",
+    authorizedAt: 1_767_225_600_000,
+    firstSentAt: 1_767_225_601_000,
+  },
   vars: { marker: "writ/{{tenant}}/{{op.id}}" },
   writ: { author: "Writ" },
   secrets: { token: "tok_verysecret" },
 };
 
-function rendered(template: Partial<RequestTemplate>, args?: JsonObject): ReturnType<typeof renderRequest> {
+function rendered(template: Partial<HttpMessage>, args?: JsonObject): ReturnType<typeof renderRequest> {
   return renderRequest(
     { method: "POST", url: "{{base}}/x", ...template },
     args === undefined ? SUBJECT : { ...SUBJECT, arguments: args },
@@ -59,6 +64,8 @@ describe("a JSON body", () => {
       "op.key",
       "op.digest",
       "op.authorized_at",
+      "op.first_sent_at",
+      "httpdate op.first_sent_at",
       "vars.marker",
       "base",
       "writ.author",
@@ -73,6 +80,8 @@ describe("a JSON body", () => {
       "op_1",
       "sha-256:abc",
       "2026-01-01T00:00:00.000Z",
+      "2026-01-01T00:00:01.000Z",
+      "Thu, 01 Jan 2026 00:00:01 GMT",
       "writ/acme/op_1",
       "https://shop.example/api",
       "Writ",
@@ -138,6 +147,17 @@ test("a form is sorted, encoded, and takes plain values only", () => {
   expect(() => form({ a: "{{args.list}}" })).toThrow("not a plain value");
 });
 
+test("a text is sent as it is written, and no value adds a line to it", () => {
+  const text = (body: string, args?: JsonObject) => rendered({ encode: "text", body }, args);
+
+  const sent = text("UID:{{op.id}}\r\nSUMMARY:{{args.title}}\r\n", { title: "Fit; the bolt" });
+  expect(sent.body).toBe("UID:op_1\r\nSUMMARY:Fit; the bolt\r\n");
+  expect(sent.headers).toContainEqual(["content-type", "text/plain; charset=utf-8"]);
+  for (const title of ["a\r\nATTENDEE:b", "a\nb", "a\u2028b", "a\u0000b"])
+    expect(() => text("{{args.title}}", { title })).toThrow("holds a line end");
+  expect(() => text("{{args.list}}", { list: [1] })).toThrow("not a plain value");
+});
+
 describe("the address", () => {
   const path = (url: string, args?: JsonObject) => rendered({ url }, args).path;
 
@@ -170,14 +190,20 @@ describe("the address", () => {
     expect(() => path("{{base}}/n/{{args.name}}", { name })).toThrow("would change the path");
   });
 
-  test.each(["main/../admin", "main//bolt", "./x", "main/%2e%2e"])(
-    "a resource %j that would change the path is refused",
-    (resourceId) => {
-      expect(() =>
-        renderRequest({ method: "GET", url: "{{base}}/items/{{resource}}" }, { ...SUBJECT, resourceId }),
-      ).toThrow("would change the path");
-    },
-  );
+  test.each([
+    "main/../admin",
+    "main//bolt",
+    "./x",
+    "main/%2e%2e",
+    "main bolt",
+    "main;a/x",
+    "m\u00e4in/x",
+    "main?x",
+  ])("a resource %j that would change the path is refused", (resourceId) => {
+    expect(() =>
+      renderRequest({ method: "GET", url: "{{base}}/items/{{resource}}" }, { ...SUBJECT, resourceId }),
+    ).toThrow("would change the path");
+  });
 
   test("two values together cannot climb either", () => {
     expect(() => path("{{base}}/{{args.a}}{{args.b}}/x", { a: ".", b: "." })).toThrow(

@@ -18,7 +18,9 @@ const SESSION: Session = {
   principalId: "https://issuer.example#ada",
   clientId: "agent-1",
   roles: ["agent"],
-  delegation: [{ id: "d1", by: "principal", delegator: "https://issuer.example#dee", holder: "agent-1", usesMax: 9 }],
+  delegation: [
+    { id: "d1", by: "principal", delegator: "https://issuer.example#dee", holder: "agent-1", usesMax: 9 },
+  ],
 };
 const BINDING: Binding = {
   operationId: operationIdOf("01890a5d-ac96-774b-bcce-b302099a8057"),

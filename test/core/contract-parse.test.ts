@@ -134,7 +134,17 @@ const REFUSED: readonly (readonly [at: string, written: Json, says: string])[] =
   ["", { transport: "http" }, '"contract" is missing'],
   ["", { contract: "a/v1" }, '"transport" is missing'],
   ["/contract", { ...LEAST, contract: "Shop" }, "a name and a version"],
-  ["/transport", { ...LEAST, transport: "carrier-pigeon" }, "write one of http, postgres-ledger"],
+  [
+    "/request",
+    { ...LEAST, request: [{ method: "POST", url: "{{base}}/a" }] },
+    "an operation is one request with one effect; write one, and make each of the others an operation of its own",
+  ],
+  [
+    "/outcomes/0/when",
+    { ...LEAST, outcomes: [{ when: { phase: "sent", status: 200 }, is: "unknown" }] },
+    '"phase" is about an answer that did not come; leave everything else out',
+  ],
+  ["/transport", { ...LEAST, transport: "carrier-pigeon" }, "write one of http, "],
   ["/request_life", { ...LEAST, request_life: "5s" }, '"request_life" is written "requestLife"'],
   ["/retries", { ...LEAST, retries: 3 }, '"retries" is not known here'],
   ["/requestLife", { ...LEAST, requestLife: 5 }, "write a number and a unit"],

@@ -46,6 +46,7 @@ describe("what a contract promises, in sentences", () => {
       "Nothing is checked at the provider: a change that somebody else made after the decision is overwritten.",
       'A lost answer is cleared by looking up ("operation"): found is applied; nothing there 1 min 5 s after the last send is not applied.',
       "A repeat is safe for 23 h 58 min after the first send: the provider recognizes it by its key; afterwards it would be executed again, and none is sent.",
+      "If looking stays unclear 5 times in a row, a person decides.",
       "When no repeat is allowed any more, a barrier is raised that makes a late first request fail for ever; then looking once is enough.",
       "A request ends after 30 s and is never sent later than 5 s after its claim; there are at most 5 attempts.",
     ]);
@@ -67,6 +68,23 @@ describe("what a contract promises, in sentences", () => {
     );
   });
 
+  test("what a repeat is answered by, and how long it waits", () => {
+    const versioned = (replay: string, more: JsonObject = {}) =>
+      says({
+        precondition: { kind: "version", replay },
+        identity: { kind: "marker", ...more },
+      });
+
+    expect(versioned("precondition_first")).toContain(
+      "answered like a conflict, so that answer alone settles nothing",
+    );
+    expect(versioned("dedup_first")).toContain("the repeat says so, whatever the version is by then");
+    expect(versioned("marker_visible")).toContain("the repeat's refusal shows our marker");
+    expect(versioned("dedup_first", { minRetryDelay: "60s" })).toContain(
+      "It is sent 1 min after the last attempt at the earliest.",
+    );
+  });
+
   test("times are said in their two largest units", () => {
     expect([0, 1, 999, 1000, 61_000, 3_600_000, 90_061_001].map(timeWords)).toEqual([
       "0 s",
@@ -78,4 +96,19 @@ describe("what a contract promises, in sentences", () => {
       "1 d 1 h",
     ]);
   });
+});
+
+test("a version as identity promises a repeat only once it was measured", () => {
+  const { lookup: _, barrier: __, ...rest } = SOUND;
+  const said = (atomic: string) =>
+    promise(
+      parseContract({
+        ...rest,
+        identity: { kind: "same_version" },
+        precondition: { kind: "etag", atomic, versions: "never_return", replay: "precondition_first" },
+      }),
+    ).join(" ");
+
+  expect(said("claimed")).toContain("A repeat is not sent until `writ probe` has measured");
+  expect(said("probed")).toContain("A repeat is safe at any time");
 });

@@ -59,6 +59,26 @@ describe("K6: one identity for one operation", () => {
   });
 });
 
+test("the moment of the first attempt is told alike by every attempt, also where that one was sent back", async () => {
+  const request = {
+    method: "POST",
+    url: "{{base}}/orders",
+    headers: { "Idempotency-Key": '"{{op.key}}"', "First-Sent": "{{httpdate op.first_sent_at}}" },
+    body: "{{args}}",
+  };
+  const here = await shop({ of: "key", contract: { ...KINDS.key.contract, request } });
+  here.provider.fault("throttle");
+  here.provider.fault("drop_after");
+
+  const settled = await here.drive(await here.place("o1"));
+
+  const told = posts(here).map(({ headers }) => headers["first-sent"]);
+  expect(settled).toMatchObject({ state: "succeeded", attempts: [{ n: 1 }, { n: 2 }, { n: 3 }] });
+  expect(told).toHaveLength(3);
+  expect(new Set(told)).toEqual(new Set([new Date(settled.attempts[0]?.claimedAt ?? 0).toUTCString()]));
+  expect(here.orders()).toBe(1);
+});
+
 describe("K8: how long a provider remembers", () => {
   const window = { opens: "first_send", forMs: 24 * HOUR, marginMs: 60_000, after: "executes" } as const;
   const contract: Contract = {

@@ -176,6 +176,11 @@ export const FLOORS: readonly Floor[] = [
     ],
   },
   {
+    file: "src/compose-providers.ts",
+    may: ["./connectors/http.ts", "./config.ts", "./core/ids.ts"],
+    mayNot: ["./cli/print.ts", ...AROUND],
+  },
+  {
     file: "src/compose.ts",
     may: [
       "./core/ids.ts",

@@ -1,4 +1,5 @@
-import type { Contract, Identity, Lookup, Match, RequestTemplate, Window } from "../../src/core/contract.ts";
+import type { Contract, Identity, Lookup, Match, Window } from "../../src/core/contract.ts";
+import type { Message } from "../../src/core/message.ts";
 
 /** What the provider of one class really does. It never does more than its contract allows, and everything that it allows. */
 export interface Provider {
@@ -42,7 +43,7 @@ export interface ContractClass {
   readonly witnesses: readonly string[];
 }
 
-export const REQUEST: RequestTemplate = { method: "GET", url: "{{base}}" };
+export const REQUEST: Message = { method: "GET", url: "{{base}}" };
 export const ANY: Match = {};
 export const FOR_EVER: Window = { opens: "first_effect", forMs: null, marginMs: 0, after: "refuses" };
 

@@ -22,7 +22,7 @@ const QUESTION: PolicyQuestion = {
   resource: { type: "Item", id: "main/widget", parents: [{ type: "Warehouse", id: "main" }] },
   arguments: stock(18) as PolicyQuestion["arguments"],
   expectedVersion: "7",
-  authority: { epoch: 1, offered: "", halts: [], policyVersion: `1.${policyDigest(TEXT)}` },
+  authority: { epoch: 1, offered: "", halts: [], probes: [], policyVersion: `1.${policyDigest(TEXT)}` },
 };
 
 async function decided(asker: Asker, question: Partial<PolicyQuestion> = {}, withinMs = 5_000) {

@@ -232,7 +232,7 @@ test("nobody may answer for what policy does not let them answer for", async () 
       action: '{"delegation":[]}',
     } as never,
     requirement,
-    authority: { epoch: 1, offered: "", halts: [], policyVersion },
+    authority: { epoch: 1, offered: "", halts: [], probes: [], policyVersion },
   });
   const version = (await import("../../src/policy/ruleset.ts")).policyDigest(policy(PERMITS, REVIEWED));
 

@@ -140,7 +140,7 @@ function randomQuestion(random: Random, slice: Slice) {
     resource: { type: "Item", id: `${warehouse}/${item}`, parents: [{ type: "Warehouse", id: warehouse }] },
     arguments: args,
     ...(random(2) === 0 ? {} : { expectedVersion: String(random(4)) }),
-    authority: { epoch: 1, offered: "", halts: [], policyVersion: "1.x" },
+    authority: { epoch: 1, offered: "", halts: [], probes: [], policyVersion: "1.x" },
   };
   const current = random(2) === 0 ? {} : { current: { version: "1", value: { available: random(3) } } };
   const facts = { ...current, recent: { denials: 0, conflicts: random(3) } };

@@ -41,7 +41,9 @@ test("when a provider hangs, so many proposals are sent and wait; the others are
   await expect
     .poll(
       async () =>
-        (await Promise.all(asked.map(({ operation }) => here.again(operation)))).map((o) => o.reason ?? o.state),
+        (await Promise.all(asked.map(({ operation }) => here.again(operation)))).map(
+          (o) => o.reason ?? o.state,
+        ),
       {
         timeout: 30_000,
       },

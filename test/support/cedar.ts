@@ -79,7 +79,7 @@ export function cedar(
         },
         arguments: args as JsonObject,
         expectedVersion,
-        authority: { epoch: 1, offered: "", halts: [], policyVersion },
+        authority: { epoch: 1, offered: "", halts: [], probes: [], policyVersion },
       });
       return combine(opinions, policyVersion, 1);
     },

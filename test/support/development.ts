@@ -87,9 +87,9 @@ export async function development(options: { readonly shopUrl?: string } = {}): 
 
 function pointed(configuration: Configuration, shop: string): Configuration {
   const { shop: settings } = configuration.providers;
-  if (settings?.kind !== "http") throw new Error("the example has a shop");
-  const http = { ...settings.http, base: shop };
-  return { ...configuration, providers: { ...configuration.providers, shop: { kind: "http", http } } };
+  if (settings?.transport !== "http") throw new Error("the example has a shop");
+  const moved = { ...settings, settings: { ...settings.settings, base: shop } };
+  return { ...configuration, providers: { ...configuration.providers, shop: moved } };
 }
 
 async function granted(

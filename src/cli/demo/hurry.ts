@@ -8,8 +8,9 @@ export function pointedAt(
 ): Configuration {
   const providers = Object.entries(configuration.providers).map(([name, settings]) => {
     const base = addresses[name];
-    if (base === undefined || settings.kind !== "http") return [name, settings] as const;
-    return [name, { ...settings, http: { ...settings.http, base, allowPrivate: ["127.0.0.1"] } }] as const;
+    if (base === undefined || settings.transport !== "http") return [name, settings] as const;
+    const there = { ...settings.settings, base, allowPrivate: ["127.0.0.1"] };
+    return [name, { ...settings, settings: there }] as const;
   });
   return { ...configuration, providers: Object.fromEntries(providers) };
 }

@@ -1,24 +1,15 @@
+import { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { type Json, parseJson } from "../../core/json.ts";
 import { Problem } from "../../core/problem.ts";
-import type { Reply } from "../match.ts";
+import type { Exchange, Reply, Sending } from "../exchange.ts";
 import type { RenderedRequest } from "../template.ts";
 
-/** What became of one request. */
-export type Exchange =
-  | { readonly kind: "answered"; readonly reply: Reply }
-  /** Not one byte of it left. */
-  | { readonly kind: "unsent"; readonly why: string }
-  /** Bytes may have left, and no whole answer came. */
-  | { readonly kind: "silent"; readonly cause: string; readonly status?: number };
-
-export interface Sending {
+interface HttpSending extends Omit<Sending, "fresh"> {
   readonly request: RenderedRequest;
+  /** Of the provider's settings. */
   readonly headers: readonly (readonly [string, string])[];
-  readonly signal: AbortSignal;
-  readonly lifeMs: number;
-  readonly gate: () => boolean;
-  readonly answerMaxBytes: number;
   /** Ends the connection with the answer. */
   readonly close: boolean;
 }
@@ -33,7 +24,7 @@ interface Begun {
 
 /** One request under way: `finish` counts once, and nothing begins after it. */
 interface Run {
-  readonly sending: Sending;
+  readonly sending: HttpSending;
   readonly finish: (result: Exchange) => void;
   over: boolean;
   begun?: Begun;
@@ -46,7 +37,7 @@ interface Run {
  * (with TLS) is established and immediately before it publishes `undici:client:sendHeaders` and writes the first byte; an abort in there
  * returns before the write. So what has not begun has not sent a byte, whatever error ends it, and nothing begins after the end.
  */
-export function exchange(dispatcher: Dispatcher, sending: Sending): Promise<Exchange> {
+export function exchange(dispatcher: Dispatcher, sending: HttpSending): Promise<Exchange> {
   return new Promise((resolve) => {
     const { signal } = sending;
     if (signal.aborted) return resolve({ kind: "unsent", why: "it was stopped before it began" });
@@ -80,7 +71,7 @@ function unsent(why: string): Exchange {
 }
 
 function silent(cause: string, { head }: Begun): Exchange {
-  return head === undefined ? { kind: "silent", cause } : { kind: "silent", cause, status: head.status };
+  return { kind: "silent", cause, phase: "sent", ...(head === undefined ? {} : { status: head.status }) };
 }
 
 function handlerOf(run: Run): Dispatcher.DispatchHandler {
@@ -109,7 +100,7 @@ function handlerOf(run: Run): Dispatcher.DispatchHandler {
     onResponseEnd() {
       const { begun } = run;
       if (begun?.head === undefined)
-        run.finish({ kind: "silent", cause: "the connection ended without an answer" });
+        run.finish({ kind: "silent", cause: "the connection ended without an answer", phase: "sent" });
       else run.finish({ kind: "answered", reply: replyOf(begun.head, Buffer.concat(begun.chunks)) });
     },
     onResponseError(_controller, error) {
@@ -125,20 +116,30 @@ function refusalToBegin({ begun, over, sending }: Run): Exchange | undefined {
   return sending.gate() ? undefined : unsent("the send gate was closed");
 }
 
-function optionsOf({ request, headers, lifeMs, close }: Sending): Dispatcher.DispatchOptions {
+function optionsOf({ request, headers, lifeMs, close, pauseMs }: HttpSending): Dispatcher.DispatchOptions {
   // The provider's whole answer in the form it has: a compressing proxy changes validators (RFC 9110 8.8.3).
   const all = [["accept-encoding", "identity"] as const, ...request.headers, ...headers];
+  if (pauseMs !== undefined) all.push(["content-length", String(Buffer.byteLength(request.body ?? ""))]);
   return {
     path: request.path,
     method: request.method,
     headers: all.flat(),
-    body: request.body ?? null,
+    body: pauseMs === undefined ? (request.body ?? null) : Readable.from(slowly(request.body ?? "", pauseMs)),
     idempotent: false,
     headersTimeout: lifeMs,
     bodyTimeout: lifeMs,
     // Undici's `reset` writes "connection: close".
     ...(close ? { reset: true } : {}),
   };
+}
+
+/** Half of the bytes, a pause, the other half. */
+async function* slowly(body: string, pauseMs: number): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(body, "utf8");
+  const half = Math.floor(bytes.length / 2);
+  yield bytes.subarray(0, half);
+  await pause(pauseMs);
+  yield bytes.subarray(half);
 }
 
 function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Reply["headers"] {
@@ -167,10 +168,11 @@ function replyOf(
   const coding = head.headers["content-encoding"] ?? "identity";
   if (coding.toLowerCase() !== "identity")
     return { ...reply, unreadable: "an answer in a coding that was not asked for" };
+  const told = { ...reply, text: bytes.toString("utf8") };
   const body = readOf(bytes);
   return body === undefined
-    ? { ...reply, unreadable: "an answer that is not JSON with exactly one reading" }
-    : { ...reply, body };
+    ? { ...told, unreadable: "an answer that is not JSON with exactly one reading" }
+    : { ...told, body };
 }
 
 function readOf(bytes: Buffer): Json | undefined {

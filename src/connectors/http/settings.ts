@@ -1,7 +1,8 @@
-import { digestText } from "../../core/digest.ts";
 import { canonicalJson, type JsonObject } from "../../core/json.ts";
 import { Problem } from "../../core/problem.ts";
+import { fingerprint } from "../fingerprint.ts";
 import type { EgressRule } from "./egress.ts";
+import { type SigningSettings, signingPinned } from "./sign.ts";
 
 /** A credential of the provider, already resolved. The agent never sees it and no log, outcome or digest holds it. */
 export type Credential =
@@ -14,6 +15,8 @@ export interface HttpSettings extends EgressRule {
   /** Scheme, host, port and path under which everything of this provider lives. `{{base}}` in templates. */
   readonly base: string;
   readonly auth?: Credential;
+  /** Signs every request (RFC 9421), beside `auth` or in its place. */
+  readonly sign?: SigningSettings;
   /** `{{secret:NAME}}` in headers and bodies. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** `{{writ.NAME}}` in templates: our own fixed texts, pinned by the settings' digest. */
@@ -64,8 +67,12 @@ function basicText({ user, password }: { readonly user: string; readonly passwor
 }
 
 /** Every text that must never be shown, in the form the provider knows it. */
-export function secretsOf({ auth, secrets }: Pick<HttpSettings, "auth" | "secrets">): readonly string[] {
-  const named = Object.values(secrets ?? {});
+export function secretsOf({
+  auth,
+  secrets,
+  sign,
+}: Pick<HttpSettings, "auth" | "secrets" | "sign">): readonly string[] {
+  const named = [...Object.values(secrets ?? {}), ...(sign === undefined ? [] : [sign.privateKey])];
   if (auth === undefined) return named;
   if ("bearer" in auth) return [...named, auth.bearer];
   if ("header" in auth) return [...named, auth.header.value];
@@ -77,7 +84,7 @@ export function secretsOf({ auth, secrets }: Pick<HttpSettings, "auth" | "secret
  * another identity to the provider, so a repeat under it would not be recognized. Limits on size and time do not change what is sent.
  */
 export function settingsDigestValue(settings: HttpSettings): JsonObject {
-  const { auth, secrets, writ, allowPrivate, ca } = settings;
+  const { auth, secrets, writ, allowPrivate, ca, sign } = settings;
   const who =
     auth === undefined
       ? "none"
@@ -96,9 +103,7 @@ export function settingsDigestValue(settings: HttpSettings): JsonObject {
     writ: { ...writ },
     allowPrivate: typeof allowPrivate === "object" ? [...allowPrivate] : allowPrivate === true,
     ca: ca === undefined ? null : fingerprint(ca),
+    // Only where it is set: what was pinned before there was this setting stays the same.
+    ...(sign === undefined ? {} : { sign: signingPinned(sign) }),
   };
-}
-
-function fingerprint(secret: string): string {
-  return digestText("writ.credential.v1", secret);
 }

@@ -3,12 +3,13 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { catalog, definitionsOf, type Provider } from "./catalog/catalog.ts";
 import { enrolTenants } from "./catalog/enrol.ts";
+import { notifierOf, passkeysOf } from "./compose-approvals.ts";
 import { providerOf, refuseBadSql } from "./compose-providers.ts";
 import type { Configuration } from "./config.ts";
 import type { CommonSettings, ConnectorKind } from "./connectors/define.ts";
 import { guardedConnector } from "./connectors/http/egress.ts";
 import { jsonAsker } from "./connectors/http/question.ts";
-import { type ClosableNotifier, webhookNotifier } from "./connectors/http/webhook.ts";
+import type { ClosableNotifier } from "./connectors/http/webhook.ts";
 import { digestOf } from "./core/digest.ts";
 import type { TenantId } from "./core/ids.ts";
 import type { JsonObject } from "./core/json.ts";
@@ -23,10 +24,8 @@ import { type Examined, examineIssuer } from "./identity/examine.ts";
 import { loadOrCreateKey, type SigningKey } from "./identity/keys.ts";
 import { receiptSigner } from "./identity/receipts.ts";
 import { type IssuerAt, type ResourceServer, resourceServer } from "./identity/resource-server.ts";
-import { webauthn } from "./identity/webauthn.ts";
 import { identityStore } from "./ledger/identity-store.ts";
 import { type ClosableLedger, postgresLedger } from "./ledger/ledger.ts";
-import { passkeyStore } from "./ledger/passkeys.ts";
 import { postgresPolicies } from "./ledger/policies.ts";
 import { withDecisionPoint } from "./policy/authzen.ts";
 import { cedarEngine, policyBench } from "./policy/cedar.ts";
@@ -34,7 +33,6 @@ import { firstPolicy } from "./policy/first.ts";
 import { mistakesIn, policyDigest } from "./policy/ruleset.ts";
 import { installationPolicy } from "./policy/short-form.ts";
 import { applyPlan, type Offer, type Plan, planApply } from "./service/apply.ts";
-import type { Passkeys } from "./service/approval-port.ts";
 import { authorityView } from "./service/authority.ts";
 import { capacity } from "./service/capacity.ts";
 import type { Enrolment } from "./service/ledger-port.ts";
@@ -277,30 +275,5 @@ function troubleOf(callers: ResourceServer): { readonly issuer: string; readonly
   return callers.states().map(({ issuer, state: { kind, why } }) => {
     const known = kind === "local" || kind === "good" || kind === "unread";
     return known ? { issuer } : { issuer, trouble: `${kind}: ${why ?? ""}` };
-  });
-}
-
-function notifierOf(
-  { approvals }: Configuration,
-  publicUrl: () => string,
-  log: Log,
-): ClosableNotifier | undefined {
-  if (approvals.notify === undefined) return undefined;
-  return webhookNotifier({ ...approvals.notify, publicUrl, log, clock: processClock });
-}
-
-function passkeysOf(
-  { approvals }: Configuration,
-  database: Database,
-  tenantKey: (tenant: TenantId) => Uint8Array,
-): Passkeys | undefined {
-  if (approvals.passkeys === undefined) return undefined;
-  const store = passkeyStore(database);
-  return webauthn({
-    ...approvals.passkeys,
-    store,
-    tenantKey,
-    salt: processEntropy.salt,
-    clock: () => processClock.wallMs(),
   });
 }

@@ -12,9 +12,7 @@ export interface Limit {
   readonly window: LimitWindow;
 }
 /** `sliding`: in any stretch of that length. `fixed`: in each stretch between two multiples of it since 1970. `ever`: all in all. */
-export type LimitWindow =
-  | { readonly kind: "sliding" | "fixed"; readonly forMs: number }
-  | { readonly kind: "ever" };
+type LimitWindow = { readonly kind: "sliding" | "fixed"; readonly forMs: number } | { readonly kind: "ever" };
 
 /** What one operation takes of one room. */
 export interface Draw {

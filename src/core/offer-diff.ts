@@ -49,7 +49,7 @@ function changesOf(
 }
 
 /** Where two values differ, as deep as both are objects; a list is one value. At most 200. */
-export function memberChanges(before: Json, after: Json): readonly MemberChange[] {
+function memberChanges(before: Json, after: Json): readonly MemberChange[] {
   const changes: MemberChange[] = [];
   compare("", before, after, changes);
   return changes;

@@ -76,7 +76,7 @@ export interface ProblemDetails {
   readonly stepUp?: StepUp;
 }
 
-export interface StepUp {
+interface StepUp {
   readonly maxAgeS?: number;
   /** Any of these. */
   readonly acrValues?: readonly string[];

@@ -37,7 +37,7 @@ declare module "fastify" {
 }
 
 /** The header that only our own pages send: a page of another origin cannot without being asked about first. */
-export const OWN_PAGE_HEADER = "writ-console";
+const OWN_PAGE_HEADER = "writ-console";
 
 /** Sets the session of a request, or refuses it. Runs before a body is read. */
 export async function admit(identify: Identify, request: FastifyRequest): Promise<void> {

@@ -9,7 +9,7 @@ import type { Authority, Definition, Enrolled, Enrolment, InForce } from "../ser
 import { awaitTurn } from "./guard.ts";
 
 /** Raises the epoch and says why, in the commit of whatever else changed. The first statement, so that claims wait for it or it for them. */
-export function raise(tenantId: TenantId, type: string, actor: string, data: JsonObject): Query {
+function raise(tenantId: TenantId, type: string, actor: string, data: JsonObject): Query {
   return sql`with raised as (update authority set epoch = epoch + 1 where tenant_id = ${tenantId} returning tenant_id, epoch)
     insert into authority_events (tenant_id, epoch, type, actor, data, at)
     select tenant_id, epoch, ${type}::text, ${actor}::text, ${JSON.stringify(data)}::jsonb, writ_clock() from raised returning epoch`;

@@ -8,7 +8,7 @@ import { digestOfVersion, type PastQuestion, type PolicyText, type RecordedDecis
 import type { Ports } from "./ports.ts";
 
 /** A decision that policy would give otherwise. */
-export interface Flip {
+interface Flip {
   readonly operationId: string;
   readonly at: Instant;
   readonly tool: string;
@@ -19,7 +19,7 @@ export interface Flip {
 }
 
 /** What policy says, without delegations, autonomy and halts, which no policy changes. */
-export interface Said {
+interface Said {
   readonly effect: Decision["effect"];
   readonly policies: readonly string[];
   readonly requirements: readonly string[];
@@ -37,7 +37,7 @@ export interface Replay {
 }
 
 /** Each decision costs a few evaluations; more would keep everybody else waiting. */
-export const REPLAY_MAX = 1_000;
+const REPLAY_MAX = 1_000;
 const YIELD_EVERY = 20;
 
 /**

@@ -107,3 +107,13 @@ function keysOf(
   const monotonicMs = (): number => clock.monotonicMs();
   return remoteKeys({ issuer: at.issuer, fetch: fetchFor(at), monotonicMs, bounds: keyBounds });
 }
+
+/** In words that an operator can act on. */
+export function troubleOf(
+  callers: Pick<ResourceServer, "states">,
+): { readonly issuer: string; readonly trouble?: string }[] {
+  return callers.states().map(({ issuer, state: { kind, why } }) => {
+    const known = kind === "local" || kind === "good" || kind === "unread";
+    return known ? { issuer } : { issuer, trouble: `${kind}: ${why ?? ""}` };
+  });
+}

@@ -23,7 +23,7 @@ import { buildApp } from "./http/app.ts";
 import { type Examined, examineIssuer } from "./identity/examine.ts";
 import { loadOrCreateKey, type SigningKey } from "./identity/keys.ts";
 import { receiptSigner } from "./identity/receipts.ts";
-import { type IssuerAt, type ResourceServer, resourceServer } from "./identity/resource-server.ts";
+import { type IssuerAt, type ResourceServer, resourceServer, troubleOf } from "./identity/resource-server.ts";
 import { identityStore } from "./ledger/identity-store.ts";
 import { type ClosableLedger, postgresLedger } from "./ledger/ledger.ts";
 import { postgresPolicies } from "./ledger/policies.ts";
@@ -268,12 +268,4 @@ function running(parts: Parts): Writ {
       await database.close();
     },
   };
-}
-
-/** In words that an operator can act on. */
-function troubleOf(callers: ResourceServer): { readonly issuer: string; readonly trouble?: string }[] {
-  return callers.states().map(({ issuer, state: { kind, why } }) => {
-    const known = kind === "local" || kind === "good" || kind === "unread";
-    return known ? { issuer } : { issuer, trouble: `${kind}: ${why ?? ""}` };
-  });
 }

@@ -223,7 +223,7 @@ test("a token that is not good ends with 4", async () => {
 });
 
 test("a minted token opens a session, and stands alone on stdout", async () => {
-  const minted = await run("token", "--principal", "carl", "--role", "auditor");
+  const minted = await run("token", "carl", "--client", "writ-cli", "--role", "auditor");
   const token = minted.stdout.trim();
 
   const seen = await writ(["op", "ls", "-o", "json"], {

@@ -35,6 +35,7 @@ type Code = ProblemAnswer["code"];
 
 const BY_CODE: Readonly<Partial<Record<Code, ExitCode>>> = {
   unauthenticated: EXIT.unauthenticated,
+  insufficient_user_authentication: EXIT.unauthenticated,
   forbidden: EXIT.denied,
   denied: EXIT.denied,
   review_denied: EXIT.denied,

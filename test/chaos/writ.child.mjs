@@ -53,6 +53,7 @@ const ports = {
   entropy: processEntropy,
   signer: receiptSigner({ keyId: "test", privateKey: generateKeyPairSync("ed25519").privateKey }),
   log: { info: log, warn: log, error: log },
+  approvals: { openMax: 10, role: "approver" },
   capacity: capacity(),
   worker: told.name,
 };

@@ -20,7 +20,7 @@ test("without a token a call is told only that one is needed; a bad one is told 
   expect(none).toMatchObject({
     status: 401,
     body: { code: "unauthenticated" },
-    headers: { "www-authenticate": 'Bearer realm="writ"' },
+    headers: { "www-authenticate": expect.stringContaining('Bearer realm="writ", resource_metadata=') },
   });
   expect(old.status).toBe(401);
   expect(old.headers["www-authenticate"]).toMatch(

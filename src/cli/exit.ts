@@ -37,6 +37,7 @@ const BY_CODE: Readonly<Partial<Record<Code, ExitCode>>> = {
   unauthenticated: EXIT.unauthenticated,
   insufficient_user_authentication: EXIT.unauthenticated,
   forbidden: EXIT.denied,
+  insufficient_scope: EXIT.denied,
   denied: EXIT.denied,
   review_denied: EXIT.denied,
   revoked: EXIT.denied,

@@ -1,3 +1,4 @@
+import { OUTCOME_MEANINGS } from "./contract.ts";
 import { CONTRACT_DEFAULTS } from "./contract-defaults.ts";
 import type { JsonObject } from "./json.ts";
 import { TRANSPORTS, type Transports } from "./transport.ts";
@@ -195,25 +196,10 @@ const BARRIER = object(
   ["kind"],
 );
 
-/** What an answer may mean, as contracts write it. */
-const MEANINGS = [
-  "effect",
-  "duplicate",
-  "final_no",
-  "not_found",
-  "transient_no",
-  "not_sent",
-  "precondition_failed",
-  "in_flight",
-  "mismatch",
-  "accepted",
-  "unknown",
-];
-
 const OUTCOME = object(
   {
     when: told(WHEN, "Which answer."),
-    is: choice(MEANINGS, "What it means. What no rule matches is unknown."),
+    is: choice(OUTCOME_MEANINGS, "What it means. What no rule matches is unknown."),
     receipt: PICKS,
   },
   ["when", "is"],

@@ -79,18 +79,20 @@ export type Barrier =
     };
 
 /** What one answer of the provider means. Unmatched is `unknown`. */
-export type OutcomeMeaning =
-  | "effect"
-  | "duplicate"
-  | "final_no"
-  | "not_found"
-  | "transient_no"
-  | "not_sent"
-  | "precondition_failed"
-  | "in_flight"
-  | "mismatch"
-  | "accepted"
-  | "unknown";
+export const OUTCOME_MEANINGS = [
+  "effect",
+  "duplicate",
+  "final_no",
+  "not_found",
+  "transient_no",
+  "not_sent",
+  "precondition_failed",
+  "in_flight",
+  "mismatch",
+  "accepted",
+  "unknown",
+] as const;
+export type OutcomeMeaning = (typeof OUTCOME_MEANINGS)[number];
 
 /**
  * What to keep as evidence: name → JSON Pointer into the body, or `header:Name`. What is named must be there, or the answer proves

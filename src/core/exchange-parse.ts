@@ -1,11 +1,11 @@
-import type {
-  Barrier,
-  Completion,
-  Lookup,
-  OutcomeMeaning,
-  OutcomeRule,
-  ReadRule,
-  Settle,
+import {
+  type Barrier,
+  type Completion,
+  type Lookup,
+  OUTCOME_MEANINGS,
+  type OutcomeRule,
+  type ReadRule,
+  type Settle,
 } from "./contract.ts";
 import { CONTRACT_DEFAULTS } from "./contract-defaults.ts";
 import { parseMatch, parsePicks, parseWhen } from "./match-parse.ts";
@@ -95,26 +95,12 @@ export function parseBarrier(written: Written, message: MessageForm): Barrier {
   };
 }
 
-const MEANINGS: readonly OutcomeMeaning[] = [
-  "effect",
-  "duplicate",
-  "final_no",
-  "not_found",
-  "transient_no",
-  "not_sent",
-  "precondition_failed",
-  "in_flight",
-  "mismatch",
-  "accepted",
-  "unknown",
-];
-
 /** What one answer means. */
 export function parseOutcome(written: Written): OutcomeRule {
   const given = membersOf(written, ["when", "is", "receipt"]);
   return {
     when: parseWhen(required(written, given.when, "when", "say which answer this is about")),
-    is: choiceOf(required(written, given.is, "is", "say what that answer means"), MEANINGS),
+    is: choiceOf(required(written, given.is, "is", "say what that answer means"), OUTCOME_MEANINGS),
     ...(given.receipt === undefined ? {} : { receipt: parsePicks(given.receipt) }),
   };
 }

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from "./json.ts";
-import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
-import { kindSchema } from "./message-kind.ts";
+import type { Json } from "./json.ts";
+import { checkHoles, type Message, type MessageForm } from "./message.ts";
+import { kindSchema, onlyKind, openParts } from "./message-kind.ts";
 import { choiceOf, membersOf, refuse, required, textOf, type Written } from "./written.ts";
 
 /** What may be asked of a git remote. */
@@ -14,17 +14,12 @@ const FORMS = {
   /** Where the branch stands: the version that a commit names as its parent. */
   head: ["branch"],
 } as const;
-type Form = keyof typeof FORMS;
 
-/** `{ commit: … }`, `{ find: … }`, `{ bar: … }` or `{ head: … }`. */
-export const GIT_MESSAGE: MessageForm = { parse, parts, schema: kindSchema(FORMS) };
+/** `{ commit: … }`, `{ find: … }`, `{ bar: … }` or `{ head: … }`. Commits are for everybody who can read the repository. */
+export const GIT_MESSAGE: MessageForm = { parse, parts: openParts, schema: kindSchema(FORMS) };
 
 function parse(written: Written): Message {
-  const given = membersOf(written, ["commit", "find", "bar", "head"]);
-  const [form, ...more] = Object.keys(given) as Form[]; // membersOf gives no others.
-  if (form === undefined || more.length > 0)
-    refuse(written, "write exactly one of commit, find, bar and head");
-  const body = given[form] ?? written;
+  const { kind: form, body } = onlyKind(written, ["commit", "find", "bar", "head"] as const);
   const members = membersOf<string>(body, FORMS[form]);
   for (const name of FORMS[form]) {
     const member = required(body, members[name], name, `${form} takes ${FORMS[form].join(", ")}`);
@@ -45,15 +40,4 @@ function checkFiles(written: Written): void {
     textOf(required(file, given.path, "path", "say where the file stands"));
     if (given.encoding !== undefined) choiceOf(given.encoding, ["utf8", "base64"]);
   }
-}
-
-function parts(message: Message): readonly MessagePart[] {
-  return Object.entries(message).flatMap(([form, members]) =>
-    Object.entries(members as JsonObject).map(([name, value]) => ({
-      at: `/${form}/${name}`,
-      value: value as Json, // A member of a JSON value.
-      // Commits are for everybody who can read the repository.
-      secrets: false,
-    })),
-  );
 }

@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from "./json.ts";
-import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
-import { kindSchema } from "./message-kind.ts";
+import { checkHoles, type Message, type MessageForm } from "./message.ts";
+import { kindSchema, onlyKind, openParts } from "./message-kind.ts";
 import { membersOf, refuse, required, textOf, type Written } from "./written.ts";
 
 const FORMS = {
@@ -11,20 +10,16 @@ const FORMS = {
   /** A marker row that says: this operation never happens. */
   bar: ["tenant", "operation", "digest"],
 } as const;
-type Form = keyof typeof FORMS;
 
 /** `{ perform: … }`, `{ find: … }` or `{ bar: … }`: what the marker row holds. The effect is the tool's own SQL. */
 export const MARKER_MESSAGE: MessageForm = {
   parse,
-  parts,
+  parts: openParts,
   schema: kindSchema({ ...FORMS, perform: [...FORMS.perform, "version"] }),
 };
 
 function parse(written: Written): Message {
-  const given = membersOf(written, ["perform", "find", "bar"]);
-  const [form, ...more] = Object.keys(given) as Form[]; // membersOf gives no others.
-  if (form === undefined || more.length > 0) refuse(written, "write exactly one of perform, find and bar");
-  const body = given[form] ?? written;
+  const { kind: form, body } = onlyKind(written, ["perform", "find", "bar"] as const);
   const known = form === "perform" ? [...FORMS.perform, "version"] : FORMS[form];
   const members = membersOf<string>(body, known);
   for (const name of FORMS[form])
@@ -33,16 +28,6 @@ function parse(written: Written): Message {
     refuse(members.version, 'write "{{expected.version?}}": the tool\'s SQL compares it as :expectedVersion');
   checkHoles(body);
   return { [form]: body.value };
-}
-
-function parts(message: Message): readonly MessagePart[] {
-  return Object.entries(message).flatMap(([form, members]) =>
-    Object.entries(members as JsonObject).map(([name, value]) => ({
-      at: `/${form}/${name}`,
-      value: value as Json, // A member of a JSON value.
-      secrets: false,
-    })),
-  );
 }
 
 /** The table that holds the marker rows, as its owner makes it. Writ never makes it by itself. */

@@ -1,8 +1,9 @@
 import type { Contract } from "./contract.ts";
 import { requestsOf } from "./contract-requests.ts";
-import type { JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
-import type { Message } from "./message.ts";
+import type { Message, MessagePart } from "./message.ts";
+import { membersOf, refuse, type Written } from "./written.ts";
 
 /** Which messages of a transport may stand where: a question never writes, and what writes is never asked. */
 export interface MessagePlaces {
@@ -25,6 +26,28 @@ export function misplacedMessages(contract: Contract, places: MessagePlaces): re
         : `"${kind}" is not for this place; write one of ${places[place].join(", ")}`;
     return [{ rule: "message-misplaced", at, says }];
   });
+}
+
+/** The one kind that is written, with its body. `kinds`: in the order in which a mistake names them. */
+export function onlyKind<Kind extends string>(
+  written: Written,
+  kinds: readonly Kind[],
+): { readonly kind: Kind; readonly body: Written } {
+  const [first, ...more] = Object.entries(membersOf(written, kinds)) as [Kind, Written][]; // membersOf gives no others.
+  if (first === undefined || more.length > 0)
+    return refuse(written, `write exactly one of ${kinds.slice(0, -1).join(", ")} and ${kinds.at(-1) ?? ""}`);
+  return { kind: first[0], body: first[1] };
+}
+
+/** The members of such a message. A secret may stand in none of them: whoever reads what was sent reads all of it. */
+export function openParts(message: Message): readonly MessagePart[] {
+  return Object.entries(message).flatMap(([kind, members]) =>
+    Object.entries(members as JsonObject).map(([name, value]) => ({
+      at: `/${kind}/${name}`,
+      value: value as Json, // A member of a JSON value.
+      secrets: false,
+    })),
+  );
 }
 
 /** The kind of a message that is `{ kind: { … } }`. */

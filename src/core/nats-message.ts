@@ -1,8 +1,8 @@
 import type { Contract } from "./contract.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
-import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
-import { kindOf, kindSchema, misplacedMessages } from "./message-kind.ts";
+import { checkHoles, type Message, type MessageForm } from "./message.ts";
+import { kindOf, kindSchema, misplacedMessages, onlyKind, openParts } from "./message-kind.ts";
 import { namesOperation } from "./template.ts";
 import { membersOf, refuse, required, textOf, textsOf, type Written } from "./written.ts";
 
@@ -15,10 +15,9 @@ const FORMS = {
   /** The first message of a subject with a header of this value, among those stored since a time or after a sequence. */
   find: ["stream", "subject", "header", "since", "after"],
 } as const;
-type Form = keyof typeof FORMS;
 
-/** `{ publish: … }`, `{ last: … }` or `{ find: … }`. */
-export const NATS_MESSAGE: MessageForm = { parse, parts, schema: kindSchema(FORMS) };
+/** `{ publish: … }`, `{ last: … }` or `{ find: … }`. Everything of a message is kept in the stream, for everybody who may read it. */
+export const NATS_MESSAGE: MessageForm = { parse, parts: openParts, schema: kindSchema(FORMS) };
 
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 // The server acts on headers of this beginning: some delete what was there (Nats-Rollup), some let it expire (Nats-TTL).
@@ -26,10 +25,7 @@ const SERVERS = /^nats-/i;
 const PERMITTED = ["Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence", "Nats-Expected-Last-Sequence"];
 
 function parse(written: Written): Message {
-  const given = membersOf(written, ["publish", "last", "find"]);
-  const [form, ...more] = Object.keys(given) as Form[]; // membersOf gives no others.
-  if (form === undefined || more.length > 0) refuse(written, "write exactly one of publish, last and find");
-  const body = given[form] ?? written;
+  const { kind: form, body } = onlyKind(written, ["publish", "last", "find"] as const);
   const members = membersOf<string>(body, FORMS[form]);
   textOf(required(body, members.stream, "stream", "name the stream"));
   textOf(required(body, members.subject, "subject", 'write the subject, such as "orders.{{resource}}"'));
@@ -64,17 +60,6 @@ function checkSearch(written: Written, members: Partial<Record<string, Written>>
   if ((members.since === undefined) === (members.after === undefined))
     refuse(written, 'write either since: "{{op.first_sent_at}}" or after: "{{expected.version}}"');
   for (const place of [members.since, members.after]) if (place !== undefined) textOf(place);
-}
-
-function parts(message: Message): readonly MessagePart[] {
-  return Object.entries(message).flatMap(([form, members]) =>
-    Object.entries(members as JsonObject).map(([name, value]) => ({
-      at: `/${form}/${name}`,
-      value: value as Json, // A member of a JSON value.
-      // Everything of a message is kept in the stream, for everybody who may read it.
-      secrets: false,
-    })),
-  );
 }
 
 const PLACES = { effect: ["publish"], question: ["last", "find"], barrier: ["publish"] };

@@ -1,14 +1,17 @@
 import type { Contract } from "./contract.ts";
-import type { Json, JsonObject } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
-import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
-import { kindSchema, misplacedMessages } from "./message-kind.ts";
+import { checkHoles, type Message, type MessageForm } from "./message.ts";
+import { kindSchema, misplacedMessages, openParts } from "./message-kind.ts";
 import { membersOf, refuse, required, textOf, textsOf, type Written } from "./written.ts";
 
 const MEMBERS = ["exchange", "routingKey", "messageId", "type", "contentType", "headers", "payload"] as const;
 
-/** `{ publish: { exchange, routingKey, messageId, type, contentType, headers, payload } }`: persistent and mandatory, always. */
-export const RABBITMQ_MESSAGE: MessageForm = { parse, parts, schema: kindSchema({ publish: MEMBERS }) };
+/** `{ publish: { exchange, routingKey, messageId, type, contentType, headers, payload } }`: persistent and mandatory, always. Whoever reads the queue reads all of it. */
+export const RABBITMQ_MESSAGE: MessageForm = {
+  parse,
+  parts: openParts,
+  schema: kindSchema({ publish: MEMBERS }),
+};
 
 function parse(written: Written): Message {
   const { publish } = membersOf(written, ["publish"]);
@@ -31,15 +34,6 @@ function checkHeaders(written: Written): void {
       refuse(written, `"${name}" would change where it goes or how it is kept`);
     if (!/^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name)) refuse(written, `"${name}" is not a header's name`);
   }
-}
-
-function parts({ publish }: Message): readonly MessagePart[] {
-  return Object.entries(publish as JsonObject).map(([name, value]) => ({
-    at: `/publish/${name}`,
-    value: value as Json, // A member of a JSON value.
-    // Whoever reads the queue reads all of it.
-    secrets: false,
-  }));
 }
 
 /** What a contract for RabbitMQ says against itself: it recognizes no repeat and answers no question. */

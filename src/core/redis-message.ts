@@ -1,8 +1,8 @@
 import type { Contract } from "./contract.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 import type { LintFinding } from "./lint-finding.ts";
-import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
-import { kindOf, kindSchema, misplacedMessages } from "./message-kind.ts";
+import { checkHoles, type Message, type MessageForm } from "./message.ts";
+import { kindOf, kindSchema, misplacedMessages, onlyKind, openParts } from "./message-kind.ts";
 import { KNOWN_COMMANDS, knownCommand } from "./redis-command.ts";
 import { durationOf, itemsOf, membersOf, refuse, required, textOf, type Written } from "./written.ts";
 
@@ -17,20 +17,15 @@ const FORMS = {
   /** The fields of one hash: the resource with its version. */
   hash: ["key"],
 } as const;
-type Form = keyof typeof FORMS;
 
-/** `{ write: … }`, `{ bar: … }`, `{ find: … }` or `{ hash: … }`. */
-export const REDIS_MESSAGE: MessageForm = { parse, parts, schema: kindSchema(FORMS) };
+/** `{ write: … }`, `{ bar: … }`, `{ find: … }` or `{ hash: … }`. A script's arguments stand in the slow log and in every monitor. */
+export const REDIS_MESSAGE: MessageForm = { parse, parts: openParts, schema: kindSchema(FORMS) };
 
 const OPTIONAL = ["keep", "expect", "since"];
 const COMMANDS_MAX = 8;
 
 function parse(written: Written): Message {
-  const given = membersOf(written, ["write", "bar", "find", "hash"]);
-  const [form, ...more] = Object.keys(given) as Form[]; // membersOf gives no others.
-  if (form === undefined || more.length > 0)
-    refuse(written, "write exactly one of write, bar, find and hash");
-  const body = given[form] ?? written;
+  const { kind: form, body } = onlyKind(written, ["write", "bar", "find", "hash"] as const);
   const members = membersOf<string>(body, FORMS[form]);
   for (const name of FORMS[form]) {
     const member = OPTIONAL.includes(name)
@@ -82,17 +77,6 @@ function checkCommands(written: Written): void {
       );
     for (const text of [key, ...args]) if (typeof text.value !== "number") textOf(text);
   }
-}
-
-function parts(message: Message): readonly MessagePart[] {
-  return Object.entries(message).flatMap(([form, members]) =>
-    Object.entries(members as JsonObject).map(([name, value]) => ({
-      at: `/${form}/${name}`,
-      value: value as Json, // A member of a JSON value.
-      // A script's arguments stand in the slow log and in every monitor.
-      secrets: false,
-    })),
-  );
 }
 
 const PLACES = { effect: ["write"], question: ["find", "hash"], barrier: ["bar"] };

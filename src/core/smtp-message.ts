@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from "./json.ts";
-import { checkHoles, type Message, type MessageForm, type MessagePart } from "./message.ts";
-import { kindSchema } from "./message-kind.ts";
+import { checkHoles, type Message, type MessageForm } from "./message.ts";
+import { kindSchema, openParts } from "./message-kind.ts";
 import { membersOf, refuse, required, textOf, type Written } from "./written.ts";
 
 const LETTER = ["to", "subject", "text", "html", "operation", "digest", "at"] as const;
@@ -8,7 +7,7 @@ const LETTER = ["to", "subject", "text", "html", "operation", "digest", "at"] as
 /** `{ letter: … }` is sent, `{ find: { operation } }` is looked for in the archive. */
 export const SMTP_MESSAGE: MessageForm = {
   parse,
-  parts,
+  parts: openParts,
   schema: kindSchema({ letter: LETTER, find: ["operation"] }),
 };
 
@@ -29,14 +28,4 @@ function parse(written: Written): Message {
   }
   checkHoles(written);
   return written.value as Message; // membersOf has seen that it is an object.
-}
-
-function parts(message: Message): readonly MessagePart[] {
-  return Object.entries(message).flatMap(([form, members]) =>
-    Object.entries(members as JsonObject).map(([name, value]) => ({
-      at: `/${form}/${name}`,
-      value: value as Json, // A member of a JSON value.
-      secrets: false,
-    })),
-  );
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Problem } from "../core/problem.ts";
-import type { ProtectedResource } from "./door.ts";
+import type { ProtectedResource } from "../service/identity-port.ts";
 import { scopesOf } from "./permission.ts";
 
 export const METADATA_PATH = "/.well-known/oauth-protected-resource";

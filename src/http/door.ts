@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from "fastify";
 import type { Session } from "../core/session.ts";
-import type { ConsoleLogin, Identify } from "../service/identity-port.ts";
+import type { ConsoleLogin, Identify, ProtectedResource } from "../service/identity-port.ts";
 import type { Ports } from "../service/ports.ts";
 import type { ReadyAnswer } from "../wire/health.ts";
 import type { HttpBounds } from "./bounds.ts";
@@ -21,21 +21,6 @@ export interface DoorParts {
   /** Can this process serve now? Never throws. */
   readonly ready: () => Promise<ReadyAnswer>;
   readonly settings?: DoorSettings;
-}
-
-/** What this installation is to whoever gives out tokens for it (RFC 9728). */
-export interface ProtectedResource {
-  /** Under which it is reached, without a slash at the end. */
-  readonly publicUrl: () => string;
-  /** What tokens are asked for (RFC 8707). */
-  readonly audience: () => string;
-  readonly issuers: readonly string[];
-  /** Some issuer limits its tokens by scopes. */
-  readonly scoped: boolean;
-  /** Every issuer's tokens must be bound to a key. */
-  readonly bound: boolean;
-  /** With which proofs of possession may be signed. */
-  readonly algorithms: readonly string[];
 }
 
 export interface DoorSettings {

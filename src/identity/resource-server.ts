@@ -1,5 +1,5 @@
 import type { buildConnector } from "undici";
-import type { ConsoleLogin, Identify, IdentityStore } from "../service/identity-port.ts";
+import type { ConsoleLogin, Identify, IdentityStore, ProtectedResource } from "../service/identity-port.ts";
 import type { ProcessClock } from "../service/ports.ts";
 import { CONSOLE_BOUNDS, consolesOf } from "./console.ts";
 import { cookiesOf } from "./cookies.ts";
@@ -33,14 +33,7 @@ export interface ResourceServer {
   readonly identify: Identify;
   readonly login?: ConsoleLogin;
   /** What of it RFC 9728 tells. */
-  readonly resource: {
-    readonly publicUrl: () => string;
-    readonly audience: () => string;
-    readonly issuers: readonly string[];
-    readonly scoped: boolean;
-    readonly bound: boolean;
-    readonly algorithms: readonly string[];
-  };
+  readonly resource: ProtectedResource;
   states(): readonly { readonly issuer: string; readonly state: KeysState }[];
   close(): Promise<void>;
 }

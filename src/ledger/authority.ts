@@ -10,9 +10,7 @@ import { awaitTurn } from "./guard.ts";
 
 /** Raises the epoch and says why, in the commit of whatever else changed. The first statement, so that claims wait for it or it for them. */
 function raise(tenantId: TenantId, type: string, actor: string, data: JsonObject): Query {
-  return sql`with raised as (update authority set epoch = epoch + 1 where tenant_id = ${tenantId} returning tenant_id, epoch)
-    insert into authority_events (tenant_id, epoch, type, actor, data, at)
-    select tenant_id, epoch, ${type}::text, ${actor}::text, ${JSON.stringify(data)}::jsonb, writ_clock() from raised returning epoch`;
+  return sql`select writ_raise(${tenantId}, ${type}, ${actor}, ${JSON.stringify(data)}::jsonb) as epoch`;
 }
 
 export async function authority(database: Database, tenantId: TenantId): Promise<Authority> {
@@ -68,11 +66,8 @@ export async function lift(
     awaitTurn(tenantId),
     sql`with lifted as (
         update halts set lifted_at = writ_clock(), lifted_by = ${actor}
-        where tenant_id = ${tenantId} and id = ${haltId} and lifted_at is null returning id),
-      raised as (
-        update authority set epoch = epoch + 1 where tenant_id = ${tenantId} and exists (select 1 from lifted) returning tenant_id, epoch)
-      insert into authority_events (tenant_id, epoch, type, actor, data, at)
-      select tenant_id, epoch, 'lifted', ${actor}::text, ${JSON.stringify({ halt: haltId })}::jsonb, writ_clock() from raised returning epoch`,
+        where tenant_id = ${tenantId} and id = ${haltId} and lifted_at is null returning id)
+      select writ_raise(${tenantId}, 'lifted', ${actor}, ${JSON.stringify({ halt: haltId })}::jsonb) from lifted`,
   ]);
   return rows?.rowCount === 1;
 }

@@ -174,11 +174,8 @@ async function end(
     awaitTurn(tenantId),
     sql`with ended as (
         update delegations set revoked_at = writ_clock(), revoked_by = ${by}, revoked_reason = ${reason}
-        where tenant_id = ${tenantId} and id = ${id} and revoked_at is null returning id),
-      raised as (
-        update authority set epoch = epoch + 1 where tenant_id = ${tenantId} and exists (select 1 from ended) returning tenant_id, epoch)
-      insert into authority_events (tenant_id, epoch, type, actor, data, at)
-      select tenant_id, epoch, 'revoked', ${by}::text, ${JSON.stringify({ delegation: id, reason })}::jsonb, writ_clock() from raised`,
+        where tenant_id = ${tenantId} and id = ${id} and revoked_at is null returning id)
+      select writ_raise(${tenantId}, 'revoked', ${by}, ${JSON.stringify({ delegation: id, reason })}::jsonb) from ended`,
     statement(`select ${COLUMNS} from delegations d where d.tenant_id = $1 and d.id = $2`, [tenantId, id]),
   ]);
   const [row] = (answers.at(-1)?.rows ?? []) as readonly DelegationRow[]; // The columns of COLUMNS.

@@ -18,11 +18,8 @@ export async function revoke(
     sql`with made as (
         insert into revocations (tenant_id, id, scope, name, reason, actor, at)
         values (${tenantId}, ${id}, ${scope}, ${name}, ${reason}, ${actor}, writ_clock())
-        on conflict (tenant_id, scope, name) where lifted_at is null do nothing returning id),
-      raised as (
-        update authority set epoch = epoch + 1 where tenant_id = ${tenantId} and exists (select 1 from made) returning tenant_id, epoch)
-      insert into authority_events (tenant_id, epoch, type, actor, data, at)
-      select tenant_id, epoch, 'revoked', ${actor}::text, ${data}::jsonb, writ_clock() from raised`,
+        on conflict (tenant_id, scope, name) where lifted_at is null do nothing returning id)
+      select writ_raise(${tenantId}, 'revoked', ${actor}, ${data}::jsonb) from made`,
     statement(
       `select ${COLUMNS} from revocations r where r.tenant_id = $1 and r.scope = $2 and r.name = $3 and r.lifted_at is null`,
       [tenantId, scope, name],
@@ -44,11 +41,8 @@ export async function restore(
     awaitTurn(tenantId),
     sql`with lifted as (
         update revocations set lifted_at = writ_clock(), lifted_by = ${actor}
-        where tenant_id = ${tenantId} and id = ${id} and lifted_at is null returning id),
-      raised as (
-        update authority set epoch = epoch + 1 where tenant_id = ${tenantId} and exists (select 1 from lifted) returning tenant_id, epoch)
-      insert into authority_events (tenant_id, epoch, type, actor, data, at)
-      select tenant_id, epoch, 'restored', ${actor}::text, ${JSON.stringify({ revocation: id })}::jsonb, writ_clock() from raised returning epoch`,
+        where tenant_id = ${tenantId} and id = ${id} and lifted_at is null returning id)
+      select writ_raise(${tenantId}, 'restored', ${actor}, ${JSON.stringify({ revocation: id })}::jsonb) from lifted`,
   ]);
   return rows?.rowCount === 1;
 }

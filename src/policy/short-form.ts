@@ -1,7 +1,9 @@
 import type { Tool } from "../core/tool.ts";
 import type { PolicyFile, PolicyText } from "../service/policy-port.ts";
 import { groupsOf } from "./model.ts";
-import type { RoleTools } from "./roles.ts";
+
+/** Which tools each role may propose: exact names, or a prefix ending in `*`. What no role names is denied. */
+export type RoleTools = Readonly<Record<string, readonly string[]>>;
 
 /** What an installation's folder says of policy. */
 export interface WrittenPolicy {

@@ -97,3 +97,18 @@ export interface LoginAsked {
   readonly maxAgeS?: number | undefined;
   readonly acrValues?: string | undefined;
 }
+
+/** What this installation is to whoever gives out tokens for it (RFC 9728). */
+export interface ProtectedResource {
+  /** Under which it is reached, without a slash at the end. */
+  readonly publicUrl: () => string;
+  /** What tokens are asked for (RFC 8707). */
+  readonly audience: () => string;
+  readonly issuers: readonly string[];
+  /** Some issuer limits its tokens by scopes. */
+  readonly scoped: boolean;
+  /** Every issuer's tokens must be bound to a key. */
+  readonly bound: boolean;
+  /** With which proofs of possession may be signed. */
+  readonly algorithms: readonly string[];
+}

@@ -11,7 +11,6 @@ import { processClock } from "../../dist/host/clock.js";
 import { processEntropy } from "../../dist/host/entropy.js";
 import { receiptSigner } from "../../dist/identity/receipts.js";
 import { postgresLedger } from "../../dist/ledger/ledger.js";
-import { rolePolicy } from "../../dist/policy/roles.js";
 import { authorityView } from "../../dist/service/authority.js";
 import { capacity } from "../../dist/service/capacity.js";
 import { propose } from "../../dist/service/propose.js";
@@ -47,7 +46,13 @@ const ports = {
     tenantKeys: new Map([["acme", Buffer.alloc(32, 7)]]),
     ledger,
   }),
-  policy: rolePolicy({ agent: ["*"] }),
+  policy: {
+    version: () => "child",
+    opinions: async () => [
+      { of: "principal", effect: "allow", policies: ["role.agent"], requirements: [], obligations: [] },
+    ],
+    approves: async () => false,
+  },
   authority: authorityView(ledger),
   clock: processClock,
   entropy: processEntropy,

@@ -32,15 +32,15 @@ export interface ErrandChoices {
   readonly tenant?: string;
 }
 
-/** One attempt of one operation under a contract, as the service would hand it over. */
-export function errandOf(contract: Contract, choices: ErrandChoices = {}): Errand {
-  const tool: Tool = {
-    name: "shop.change",
-    title: "Change something in the shop",
-    provider: "shop",
+/** A tool of which only the contract matters: its resource is the argument "item", and nothing stands between a proposal and its effect. */
+export function toolWith(
+  contract: Contract,
+  changes: Partial<Tool> & Pick<Tool, "name" | "title" | "provider">,
+): Tool {
+  return {
     input: { type: "object" },
     resource: { type: "Item", id: "{item}", parents: [] },
-    expectedVersion: "optional",
+    expectedVersion: "none",
     contract,
     permissionForMs: 60_000,
     reviewForMs: 60_000,
@@ -48,7 +48,18 @@ export function errandOf(contract: Contract, choices: ErrandChoices = {}): Erran
     lookalikes: "off",
     intentKey: "optional",
     reversible: true,
+    ...changes,
   };
+}
+
+/** One attempt of one operation under a contract, as the service would hand it over. */
+export function errandOf(contract: Contract, choices: ErrandChoices = {}): Errand {
+  const tool = toolWith(contract, {
+    name: "shop.change",
+    title: "Change something in the shop",
+    provider: "shop",
+    expectedVersion: "optional",
+  });
   const action: Action = {
     v: 1,
     operationId: operationIdOf(`00000000-0000-7000-8000-${String(choices.operation ?? 1).padStart(12, "0")}`),

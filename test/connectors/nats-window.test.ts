@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { natsConnector } from "../../src/connectors/nats.ts";
+import type { Contract } from "../../src/core/contract.ts";
 import { parseContract } from "../../src/core/contract-parse.ts";
 import { maySend } from "../../src/core/sending.ts";
-import type { Tool } from "../../src/core/tool.ts";
 import { cuttingProxy } from "../conformance/cutting-proxy.ts";
 import { nats } from "../servers/nats.ts";
 import { needs } from "../support/needs.ts";
 import { type NatsOnlooker, natsOnlooker } from "../support/onlooker-nats.ts";
 import { rig } from "../support/rig.ts";
-import { errandOf } from "./errand.ts";
+import { errandOf, toolWith } from "./errand.ts";
 import { closeAfter } from "./rig.ts";
 
 const test = needs(nats);
@@ -136,20 +136,6 @@ function secondTime(): (seq: number) => boolean {
   return (seq) => seen.add(seq).size > 1;
 }
 
-function toolOf(contract: Tool["contract"]): Tool {
-  return {
-    name: "jobs.add",
-    title: "Add a job",
-    provider: "broker",
-    input: { type: "object" },
-    resource: { type: "Item", id: "{item}", parents: [] },
-    expectedVersion: "none",
-    contract,
-    permissionForMs: 60_000,
-    reviewForMs: 60_000,
-    autonomy: "allowed",
-    lookalikes: "off",
-    intentKey: "optional",
-    reversible: true,
-  };
+function toolOf(contract: Contract) {
+  return toolWith(contract, { name: "jobs.add", title: "Add a job", provider: "broker" });
 }

@@ -1,14 +1,13 @@
 import { expect } from "vitest";
 import { redisConnector } from "../../src/connectors/redis.ts";
 import type { Operation } from "../../src/core/operation.ts";
-import type { Tool } from "../../src/core/tool.ts";
 import { cuttingProxy } from "../conformance/cutting-proxy.ts";
 import { redis } from "../servers/redis.ts";
 import { movableClock } from "../support/clock.ts";
 import { needs } from "../support/needs.ts";
 import { redisOnlooker } from "../support/onlooker-redis.ts";
 import { rig } from "../support/rig.ts";
-import { errandOf, preset } from "./errand.ts";
+import { errandOf, preset, toolWith } from "./errand.ts";
 import { closeAfter } from "./rig.ts";
 
 const test = needs(redis);
@@ -19,21 +18,7 @@ const CONTRACT = preset("redis/stream-append", {
   lease: "11s",
   settle: { bounded: "10m" },
 });
-const TOOL: Tool = {
-  name: "orders.append",
-  title: "Append an order",
-  provider: "cache",
-  input: { type: "object" },
-  resource: { type: "Item", id: "{item}", parents: [] },
-  expectedVersion: "none",
-  contract: CONTRACT,
-  permissionForMs: 60_000,
-  reviewForMs: 60_000,
-  autonomy: "allowed",
-  lookalikes: "off",
-  intentKey: "optional",
-  reversible: true,
-};
+const TOOL = toolWith(CONTRACT, { name: "orders.append", title: "Append an order", provider: "cache" });
 
 /** The first attempt is lost, nobody knows whether it arrived, and the permission lapses before anybody may repeat it. */
 async function lostAndLapsed(cut: "before send" | "after effect") {

@@ -2,40 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseContract } from "../../src/core/contract-parse.ts";
 import { promise, timeWords } from "../../src/core/contract-promise.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-
-const BASE = "{{base}}/orders";
-const SOUND: JsonObject = {
-  contract: "shop.order/v1",
-  transport: "http",
-  requestLife: "30s",
-  maxPause: "5s",
-  settle: { bounded: "1m" },
-  identity: { kind: "key", window: { for: "24h", margin: "1m", after: "executes" } },
-  vars: { marker: "writ/{{tenant}}/{{op.id}}" },
-  request: {
-    method: "POST",
-    url: BASE,
-    headers: { "Idempotency-Key": '"{{op.key}}"' },
-    body: { quantity: "{{args.quantity}}" },
-  },
-  lookup: [
-    {
-      name: "operation",
-      strength: "authoritative",
-      lag: "5s",
-      horizon: "1h",
-      request: { method: "GET", url: "{{base}}/operations/{{op.id}}" },
-      found: { status: 200 },
-      absent: { status: 404 },
-    },
-  ],
-  barrier: {
-    kind: "tombstone",
-    request: { method: "PUT", url: "{{base}}/operations/{{op.id}}/tombstone" },
-    raised: { status: 201 },
-  },
-  outcomes: [{ when: { status: 201 }, is: "effect" }],
-};
+import { SOUND } from "./broken-contracts.ts";
 
 describe("what a contract promises, in sentences", () => {
   const positive = [{ ...((SOUND.lookup as readonly JsonObject[])[0] ?? {}), strength: "positive" }]; // As written above.

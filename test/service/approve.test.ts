@@ -4,21 +4,10 @@ import { executeLater } from "../../src/service/cancel.ts";
 import { halt } from "../../src/service/halt.ts";
 import { look, waiting } from "../../src/service/waiting.ts";
 import { withdraw } from "../../src/service/withdraw.ts";
+import { asked } from "../support/asked.ts";
 import { instance } from "../support/instance.ts";
-import { asks, changingPolicy, person, says } from "../support/people.ts";
-import { type ShopOptions, shop } from "../support/shop.ts";
+import { asks, person, says } from "../support/people.ts";
 import { refusal } from "../support/stock.ts";
-
-/** A shop whose every order is asked about. */
-async function asked(requirements = [asks()], options: ShopOptions = {}) {
-  const policy = changingPolicy({ effect: "review", requirements });
-  const here = await shop({ ...options, overrides: { policy, ...options.overrides } });
-  const change = async (voice: typeof policy.voice) => {
-    policy.voice = voice;
-    await here.ledger.raiseEpoch(here.session.tenantId, "a change", "ops");
-  };
-  return { here, policy, change };
-}
 
 describe("an approval", () => {
   test("of one person authorizes what waits, and it is executed at once", async () => {

@@ -4,20 +4,11 @@ import { executeLater } from "../../src/service/cancel.ts";
 import { propose } from "../../src/service/propose.ts";
 import { look, waiting } from "../../src/service/waiting.ts";
 import { startWorker, WORKER_BOUNDS } from "../../src/worker.ts";
+import { asked } from "../support/asked.ts";
 import { instance } from "../support/instance.ts";
-import { asks, changingPolicy, person, says } from "../support/people.ts";
-import { type ShopOptions, shop } from "../support/shop.ts";
+import { asks, person, says } from "../support/people.ts";
+import type { shop } from "../support/shop.ts";
 import { refusal, rowsOf } from "../support/stock.ts";
-
-async function asked(requirements = [asks()], options: ShopOptions = {}) {
-  const policy = changingPolicy({ effect: "review", requirements });
-  const here = await shop({ ...options, overrides: { policy, ...options.overrides } });
-  const change = async (voice: typeof policy.voice) => {
-    policy.voice = voice;
-    await here.ledger.raiseEpoch(here.session.tenantId, "a change", "ops");
-  };
-  return { here, policy, change };
-}
 
 describe("A18: one client's open requests", () => {
   test("never exceed the cap, however many come at once; the rest is refused with a time, and nothing of it is stored", async () => {

@@ -1,20 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { executeLater } from "../../src/service/cancel.ts";
 import { withdraw } from "../../src/service/withdraw.ts";
-import { asks, changingPolicy, person, says } from "../support/people.ts";
-import { type ShopOptions, shop } from "../support/shop.ts";
+import { asked } from "../support/asked.ts";
+import { person, says } from "../support/people.ts";
 import { refusal } from "../support/stock.ts";
-
-/** A shop whose every order is asked about. */
-async function asked(requirements = [asks()], options: ShopOptions = {}) {
-  const policy = changingPolicy({ effect: "review", requirements });
-  const here = await shop({ ...options, overrides: { policy, ...options.overrides } });
-  const change = async (voice: typeof policy.voice) => {
-    policy.voice = voice;
-    await here.ledger.raiseEpoch(here.session.tenantId, "a change", "ops");
-  };
-  return { here, policy, change };
-}
 
 describe("taking a yes back", () => {
   test("leaves too few: it waits again, and a second person's yes completes it", async () => {

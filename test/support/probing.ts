@@ -5,6 +5,7 @@ import type { JsonObject } from "../../src/core/json.ts";
 import type { Probe } from "../../src/core/probe.ts";
 import type { Tool } from "../../src/core/tool.ts";
 import { probe } from "../../src/service/probe.ts";
+import { toolWith } from "../connectors/errand.ts";
 import { type Rig, rig } from "./rig.ts";
 
 export const TOOL = "scratch.change";
@@ -19,22 +20,13 @@ export async function probing(
   const { rounds = 6, ...changes } = more;
   const connector = httpConnector({ base, allowPrivate: ["127.0.0.1"] });
   onTestFinished(() => connector.close());
-  const tool: Tool = {
+  const tool = toolWith(contract, {
     name: TOOL,
     title: "Change something to try it",
     provider: "scratch",
-    input: { type: "object" },
-    resource: { type: "Item", id: "{item}", parents: [] },
     expectedVersion: contract.precondition.kind === "none" ? "none" : "required",
-    contract,
-    permissionForMs: 60_000,
-    reviewForMs: 60_000,
-    autonomy: "allowed",
-    lookalikes: "off",
-    intentKey: "optional",
-    reversible: true,
     ...changes,
-  };
+  });
   const here = await rig({ tools: [tool], connectors: { scratch: connector } });
   const offered = here.ports.catalog.tool(here.session.tenantId, TOOL);
   if (offered === undefined) throw new Error("the rig offers its tools");

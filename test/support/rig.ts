@@ -18,13 +18,14 @@ import {
   type LedgerBounds,
   postgresLedger,
 } from "../../src/ledger/ledger.ts";
-import { type RoleTools, rolePolicy } from "../../src/policy/roles.ts";
+import type { RoleTools } from "../../src/policy/short-form.ts";
 import { authorityView } from "../../src/service/authority.ts";
 import { capacity } from "../../src/service/capacity.ts";
 import type { Connector, Log, Ports, Signer } from "../../src/service/ports.ts";
 import { type Proposed, propose } from "../../src/service/propose.ts";
 import { takeStep } from "../../src/service/reconcile.ts";
 import { type DatabaseKind, freshDatabase } from "./database.ts";
+import { rolePolicy } from "./role-policy.ts";
 
 /** A contract for effects in the ledger's own database. */
 const LEDGER_CONTRACT: Contract = {

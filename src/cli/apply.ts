@@ -34,12 +34,15 @@ async function planned(context: Context, writ: Writ, yes: boolean): Promise<Exit
   const { screen } = context;
   const plans = await writ.plans();
   const changing = plans.filter(changes);
-  const machine = screen.machine({ applied: changing.length > 0 && yes, plans: plans as unknown as Json }); // Plans are plain JSON.
-  if (!machine) for (const plan of plans) screen.data(planText(screen, plan));
+  const told = (applied: boolean) => screen.machine({ applied, plans: plans as unknown as Json }); // Plans are plain JSON.
+  if (screen.format === "table") for (const plan of plans) screen.data(planText(screen, plan));
+  if (changing.length === 0 || !yes) told(false);
   if (changing.length === 0) return EXIT.ok;
   await confirmed(screen, yes, "this changes what is offered and who may do what", "nothing was applied");
   const actor = `apply by ${userInfo().username}`;
   for (const plan of changing) await inForce(() => writ.apply(plan, actor));
+  // A program hears that it is in force when it is, and not before.
+  if (yes) told(true);
   screen.talk(
     `${screen.paint.green("In force")} for ${changing.map(({ tenantId }) => tenantId).join(", ")}. Processes that were started with another folder stop serving until they are started with this one.`,
   );

@@ -63,7 +63,7 @@ export async function planApply(ports: ApplyPorts, tenantId: TenantId, offer: Of
 
 /**
  * Puts a configuration in force as it was planned: operations that wait under tools or rules that change are decided again, or superseded,
- * before they can be claimed. Throws `conflict` when something else was put in force since the plan was made; then nothing more is changed.
+ * before they can be claimed. Throws `policy_moved` when something else was put in force since the plan was made; then nothing more is changed.
  */
 export async function applyPlan(ports: ApplyPorts, plan: Plan, offer: Offer, actor: string): Promise<void> {
   const { tenantId, expects, policy } = plan;

@@ -20,20 +20,33 @@ begin
   return units;
 end $$;
 
--- ECMAScript's Number::toString (ECMA-262 6.1.6.1.20) from the shortest digits, which PostgreSQL's float8 prints.
+-- ECMAScript's Number::toString (ECMA-262 6.1.6.1.20). PostgreSQL's float8 prints digits that name the double, and once in a while one
+-- more than needed (71467520003164260 as 7.1467520003164256e+16): as long as fewer digits name the same double, they are taken.
 create function ecma_number(v float8) returns text language plpgsql immutable as $$
 declare
-  parts text[] := regexp_match(v::text, '^(-?)(\\d+)(?:\\.(\\d+))?(?:e([+-]\\d+))?$');
-  sign text := parts[1];
-  fraction text := coalesce(parts[3], '');
-  digits text := ltrim(parts[2] || fraction, '0');
-  zeros int := length(parts[2] || fraction) - length(digits);
-  n int := length(parts[2]) + coalesce(parts[4], '0')::int - zeros;
+  sign text := case when v < 0 then '-' else '' end;
+  m numeric := abs(v::text::numeric);
+  shorter numeric;
+  whole text;
+  fraction text;
+  digits text;
+  n int;
   k int;
 begin
   if v = 0 then return '0'; end if;
-  digits := rtrim(digits, '0');
-  k := length(digits);
+  loop
+    whole := ltrim(split_part(m::text, '.', 1), '0');
+    fraction := rtrim(split_part(m::text, '.', 2), '0');
+    digits := ltrim(whole || fraction, '0');
+    -- How many digits stand before the point; not positive where zeros follow it.
+    n := case when whole <> '' then length(whole) else length(digits) - length(fraction) end;
+    digits := rtrim(digits, '0');
+    k := length(digits);
+    exit when k = 1;
+    shorter := round(m, k - 1 - n);
+    exit when shorter::text::float8 <> abs(v);
+    m := shorter;
+  end loop;
   if k <= n and n <= 21 then return sign || digits || repeat('0', n - k); end if;
   if 0 < n and n <= 21 then return sign || substr(digits, 1, n) || '.' || substr(digits, n + 1); end if;
   if -6 < n and n <= 0 then return sign || '0.' || repeat('0', -n) || digits; end if;

@@ -90,8 +90,21 @@ describe("the digest of an action", () => {
       ),
     })).value;
     const fixed = [
-      1e-7, 10.0, 1e21, 5e-324, 1e20, 123456789012345680000, 0.1, 1e-6, 100, 4.5e-10, 1.5e300,
+      1e-7,
+      10.0,
+      1e21,
+      5e-324,
+      1e20,
+      123456789012345680000,
+      0.1,
+      1e-6,
+      100,
+      4.5e-10,
+      1.5e300,
       71467520003164260,
+      Number.MAX_VALUE,
+      -Number.MAX_VALUE,
+      Number.MIN_VALUE,
     ];
     const keys = { "\u{10000}": 1, "\ue000": 2, "\u2028": "\u2028", "": 0, "\u007f": "\u001f" };
     const samples = [

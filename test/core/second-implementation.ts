@@ -44,6 +44,8 @@ begin
     k := length(digits);
     exit when k = 1;
     shorter := round(m, k - 1 - n);
+    -- Rounded up it may be more than any double.
+    exit when shorter > 1.7976931348623157e308::float8::text::numeric;
     exit when shorter::text::float8 <> abs(v);
     m := shorter;
   end loop;
